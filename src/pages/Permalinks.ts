@@ -6,6 +6,7 @@ import { ActNotFound } from "../../schema/payments/Act.ts"
 import { NotAcceptable } from "../../schema/Errors.ts"
 import { ListedStone, WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { Acts } from "../altar/Acts.ts"
+import { Catalogs } from "../altar/collectibles/Catalogs.ts"
 import { brokenLink, encoderOf } from "../altar/Answers.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
@@ -55,13 +56,16 @@ export const layer = HttpRouter.use((router) =>
     const stones = yield* WitnessStones
     const frame = yield* surroundings
     const { publicUrl } = frame
+    const payment = { ...(yield* Catalogs).payment, ...frame }
     const isSigning = (yield* ReceiptKeys) !== undefined
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
     const act: Find = (id) =>
       Effect.map(acts.get(id), (text): Content => ({
         json: jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(text) }),
-        page: Effect.zipWith(actOf(text), Clock.currentTimeMillis, (act, now) => ActPage.act(act, now, isSigning)),
+        page: Effect.zipWith(actOf(text), Clock.currentTimeMillis, (act, now) =>
+          ActPage.act(act, now, isSigning, payment),
+        ),
       }))
 
     const stone: Find = (id) =>

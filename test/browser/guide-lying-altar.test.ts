@@ -11,7 +11,7 @@ const form = "Set the stone"
 const buy = async (page: Page) => {
   await take(page, form)
   await page.locator("#stone-words").fill("The heron will return by May.")
-  await page.getByText("More: a file, kind, spirit, name").click()
+  await page.getByText("More: a file, spirit, name").click()
   await page.locator("#stone-spirit").selectOption("moss-hare")
   await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
 }

@@ -4,6 +4,7 @@ import { assert } from "@effect/vitest"
 import { Option } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
+import { readQrCode } from "../lab/browser/QrCode.ts"
 import { guide, loggedStone } from "../lab/browser/Guide.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { ask, post } from "../lab/Fixture.ts"
@@ -39,6 +40,16 @@ guide(
       const text = (await page.locator("main").innerText()).replace(/\s/gu, "")
       for (const part of [stone.commitment, stone.chainHash, stone.transaction, `/witness/${id}`])
         assert.include(text, part)
+      await page.emulateMedia({ media: null })
+      // A browser without a screen shows no dialog.
+      await page.evaluate(() => Object.assign(window, { print: () => {} }))
+      await page.getByRole("button", { name: "Print" }).click()
+      const code = page.getByRole("img", { name: "QR code of this page" })
+      await code.waitFor()
+      assert.strictEqual(await readQrCode(code), `${url}/witness/${id}`)
+      await fitsOneSheet(page)
+      await page.evaluate(() => dispatchEvent(new Event("afterprint")))
+      assert.strictEqual(await code.count(), 0)
     })
   },
   { log: { ...signing, checkpointFile: Option.none() } },

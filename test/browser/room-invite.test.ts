@@ -1,28 +1,12 @@
 /** A room is shared by its link: its holder can join, and only the room learns its key. */
-import jsQr from "jsqr"
 import { assert } from "@effect/vitest"
-import type { Locator, Page, Request } from "playwright-core"
+import type { Page, Request } from "playwright-core"
 import { browser } from "../lab/browser/Browser.ts"
+import { readQrCode } from "../lab/browser/QrCode.ts"
 import { newRoom } from "../lab/server/Rooms.ts"
 import { follow, programOf } from "../lab/DocumentAgent.ts"
 import { inviteOf, makeRoom, write } from "../lab/browser/RoomPage.ts"
 import { assertNone } from "../lab/Assertions.ts"
-
-/** The text of the code that `drawn` shows; the browser that drew it also takes its picture apart. */
-const readQrCode = async (drawn: Locator): Promise<string | undefined> => {
-  const picture = `data:image/png;base64,${(await drawn.screenshot()).toString("base64")}`
-  const { pixels, width } = await drawn.page().evaluate(async (source) => {
-    const image = new Image()
-    image.src = source
-    await image.decode()
-    const { height, width } = image
-    const context = new OffscreenCanvas(width, height).getContext("2d")
-    context?.drawImage(image, 0, 0)
-    return { width, pixels: [...(context?.getImageData(0, 0, width, height).data ?? [])] }
-  }, picture)
-  assert.isNotEmpty(pixels)
-  return jsQr.default(Uint8ClampedArray.from(pixels), width, pixels.length / 4 / width)?.data
-}
 
 /** The time until the next poll is over; on pages with a clock of their own. */
 const polls = (page: Page) => page.clock.fastForward(3_000)
@@ -54,8 +38,8 @@ browser("the signal room", (it) => {
       /Mara person Ping \w{3},? \d\d:\d\d\s+On my way\./u,
     )
 
-    host.page.once("dialog", (question) => void question.accept())
     await host.page.getByRole("button", { name: "Delete this room" }).click()
+    await host.page.getByRole("button", { name: "Delete for everyone" }).click()
     await host.page.getByRole("heading", { name: "The room is deleted" }).waitFor()
     assert.strictEqual(host.page.url(), `${host.url}/signals/`)
     await polls(guest.page)

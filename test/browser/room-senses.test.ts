@@ -42,6 +42,26 @@ browser("the signal room", (it) => {
     assert.deepStrictEqual(await played(page), ["audio"])
   })
 
+  it("plays a pattern on its drawing that is pointed at or focused, and not against preference", async ({ visit }) => {
+    const { page, url } = await visit("/v2/")
+    const calm = await visit("/v2/", { reducedMotion: "reduce" })
+    for (const one of [page, calm.page]) {
+      await sensations(one)
+      await one.goto(`${url}/signals/`)
+      await one.getByRole("button", { name: "Spark" }).hover()
+      await one.getByRole("button", { name: "Ping" }).focus()
+    }
+    assert.deepStrictEqual(await played(page), ["light", "light"])
+    assert.deepStrictEqual(await played(calm.page), [])
+  })
+
+  it("keeps its text without script", async ({ visit }) => {
+    const { page } = await visit("/signals/", { javaScriptEnabled: false })
+    await page.getByRole("heading", { name: "A room for short signals" }).waitFor()
+    await page.getByText("two even pulses").first().waitFor()
+    assert.isFalse(await page.getByRole("button", { name: "Make the room" }).isVisible())
+  })
+
   it("works by keyboard alone: create, send, delete", async ({ visit }) => {
     const { page } = await visit("/signals/")
     const focused = () =>
@@ -65,25 +85,32 @@ browser("the signal room", (it) => {
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "Keys only" }).waitFor()
     assert.strictEqual(await focused(), "room-name")
-    await tabTo("calm")
-    await page.keyboard.press("ArrowRight")
-    await page.keyboard.press("ArrowRight")
+    // The composer asks for the name first.
     await tabTo("sender")
     await page.keyboard.press("Enter")
     await page.getByText("Write your name first").waitFor()
     assert.strictEqual(await focused(), "sender")
     await page.keyboard.type("Wren")
+    await tabTo("calm")
+    await page.keyboard.press("ArrowRight")
+    await page.keyboard.press("ArrowRight")
     await tabTo("text")
     await page.keyboard.type("No mouse was moved.")
     await page.keyboard.press("Enter")
     await page.getByText("Ping, two even pulses").waitFor()
     assert.strictEqual(await focused(), "text")
     await tabTo("delete")
-    page.once("dialog", (question) => void question.dismiss())
     await page.keyboard.press("Enter")
+    await page.getByRole("dialog", { name: "Delete this room for everyone?" }).waitFor()
+    await page.keyboard.press("Escape")
     assert.strictEqual(await focused(), "delete")
     await page.getByRole("heading", { name: "Keys only" }).waitFor()
-    page.once("dialog", (question) => void question.accept())
+    await page.keyboard.press("Enter")
+    // The harmless answer has the focus.
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Keys only" }).waitFor()
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "The room is deleted" }).waitFor()
     assert.strictEqual(await focused(), "ended-title")

@@ -18,8 +18,10 @@ import {
   textsOf,
 } from "./ActList.ts"
 import * as Candle from "./Candle.ts"
-import { folio, more, type Page, section } from "./Layout.ts"
+import { lightOf } from "./Candles.ts"
+import { fold, folio, more, type Page, section } from "./Layout.ts"
 import { mark } from "./Marks.ts"
+import { offer, type Payment } from "./Offer.ts"
 import { illustration, nameOf, plateOf, spiritLink, spiritPath } from "./Plates.ts"
 import { code, evidence, facts, isUndone, receiptTable, type Row } from "./RecordTable.ts"
 import { revealedWords, sealedPlace, wordsForm } from "./Seal.ts"
@@ -145,6 +147,7 @@ export const shareRow = (address: string): Html =>
   html`<p class="share">
     <code id="share-address">${address}</code>
     <button class="button scripted" type="button" ${mark("copy", { copy: "share-address" })}>Copy link</button>
+    <button class="button scripted" type="button" ${mark("print")}>Print</button>
   </p>`
 
 /** The receipt file of an act, and the page that checks it. */
@@ -152,7 +155,19 @@ export const receiptLinks = (path: string, name: string): Html =>
   html`<a href="${path}.receipt.json" download="${name}.receipt.json">Its receipt file</a
     ><a href="/verify">Check a receipt</a>`
 
-export const act = (act: SettledAct, now: number, isSigning: boolean): Page => {
+/** A burning candle takes lights on its own page. */
+const lighting = (act: SettledAct, now: number, payment: Payment): Value =>
+  recordText(act, "kind") === "candle" &&
+  Date.parse(recordText(act, "litUntil")) > now &&
+  payment.enabled &&
+  section(
+    "light",
+    "Add a light",
+    "It burns beside this candle on the wall.",
+    fold("Add a light to this candle", offer(payment, lightOf(recordText(act, "spirit"), act.id))),
+  )
+
+export const act = (act: SettledAct, now: number, isSigning: boolean, payment: Payment): Page => {
   const words = quotedIn(act)
   const spirit = recordText(act, "spirit")
   const answer = answerOf(act)
@@ -177,7 +192,7 @@ export const act = (act: SettledAct, now: number, isSigning: boolean): Page => {
       paidBy(act),
       shareRow(act.permalink),
     )}
-    ${sealedWords(act)}
+    ${lighting(act, now, payment)} ${sealedWords(act)}
     ${evidence(
       isUndone(act.receipt),
       "record and receipt",

@@ -95,7 +95,12 @@ export const allActs = (view: AllActsView): Page => {
       "",
       acts.length > 0
         ? journal(acts, now)
-        : blank(isSearch ? hint : html`No such acts yet. <a href="/v2/acts">All acts</a>`),
+        : blank(
+            isSearch
+              ? hint
+              : html`No such acts yet. <a href="/v2/acts">Look at all acts</a>, or
+                  <a href="/v2/stone">set a stone</a>.`,
+          ),
       pager("acts", { ...place, next }),
     )}`,
   }

@@ -15,6 +15,7 @@ import { opening, type Page } from "./Layout.ts"
 import { mark } from "./Marks.ts"
 import {
   beside,
+  choiceField,
   nameField,
   notConfigured,
   offer,
@@ -24,7 +25,7 @@ import {
   textField,
   wordsField,
 } from "./Offer.ts"
-import { option, spiritOptions } from "./Plates.ts"
+import { spiritOptions } from "./Plates.ts"
 import { capitalized, priceWords } from "./Words.ts"
 
 /** Acts with forms on pages of their own. */
@@ -62,10 +63,11 @@ const fieldOf = (name: string, part: Part, form: Form, isRequired: boolean, spir
   if (name === "agentName") return nameField(id, isRequired ? "A visitor" : undefined)
   const choices = form.type === "boolean" ? ["true", "false"] : form.enum?.map(String)
   if (choices !== undefined)
-    return selectField(field, [
-      ...(isRequired ? [] : [option("", "not given", undefined)]),
-      ...choices.map((choice) => option(choice, choice, undefined)),
-    ])
+    return choiceField(
+      field,
+      (isRequired ? choices : ["", ...choices]).map((choice) => [choice, choice || "not given"] as const),
+      isRequired ? (choices[0] ?? "") : "",
+    )
   const bound = form.maxLength === undefined ? "" : html` maxlength="${form.maxLength}"`
   const kind = form.type === "integer" ? html` type="number" step="1"` : ""
   return textField([id, label, of, html`${must}${bound}${kind}`], firstSentenceOf(form))

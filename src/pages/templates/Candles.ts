@@ -7,7 +7,17 @@ import { type Html, html } from "../../platform/Html.ts"
 import * as Candle from "./Candle.ts"
 import { hrefOf, opening, type Page, pager, section } from "./Layout.ts"
 import { mark } from "./Marks.ts"
-import { beside, nameField, notConfigured, offer, type Payment, selectField, textField, wordsField } from "./Offer.ts"
+import {
+  beside,
+  nameField,
+  notConfigured,
+  type Offer,
+  offer,
+  type Payment,
+  selectField,
+  textField,
+  wordsField,
+} from "./Offer.ts"
 import { nameOf, spiritLink, spiritOptions } from "./Plates.ts"
 import { count, money } from "./Words.ts"
 
@@ -35,17 +45,34 @@ const durations = (spirit: string): Html =>
   </fieldset>`
 
 /** `spirit` is the altar, or on the wall the initial choice. */
-export const candleForm = (payment: Payment, spirit: string | undefined, onWall: boolean): Html => {
+const candleOffer = (spirit: string | undefined, onWall: boolean): Offer => {
   const altar = onWall ? chosen : (spirit ?? chosen)
-  return offer(payment, {
+  return {
     id: "candle",
     verb: "Light the candle",
     title: spirit === undefined || onWall ? "Candle" : `Candle with ${nameOf(spirit)}`,
     path: filled(candleActs.day.path, { familiarId: altar }),
     sale: candleActs.day.sale,
     fields: html`${onWall ? selectField(["candle-spirit", "With which spirit", mark("place", { place: chosen }), html`required`], spiritOptions("choose a spirit", spirit)) : ""}${durations(altar)}${textField(["candle-dedication", "Dedication", mark("body", { body: "dedication" }), html`maxlength="${dedicationMaximum}" required`], `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name")}${wordsField(["candle-words", "Sealed words, if you like", mark("seal", { seal: "intentionCommitment" }), html`maxlength="8192"`], "They stay in this browser until you unseal them.")}`,
-  })
+  }
 }
+
+/** The candle that a spirit's own page sells. */
+export const candleOf = (spirit: string) => candleOffer(spirit, false)
+
+/** A light of a candle, on the page of the candle. */
+export const lightOf = (spirit: string, parentId: string): Offer => ({
+  id: "light",
+  verb: "Add the light",
+  title: `Light with ${nameOf(spirit)}`,
+  path: filled(candleActs.day.path, { familiarId: spirit }),
+  sale: candleActs.day.sale,
+  fields: html`<input
+      type="hidden"
+      ${mark("body", { body: "parentId" })}
+      value="${parentId}"
+    />${durations(spirit)}${nameField("light-name")}`,
+})
 
 export interface CandlesView {
   readonly wall: typeof CandleList.Type
@@ -69,7 +96,10 @@ export const candles = (view: CandlesView): Page => {
   const { before, now, payment, spirit, wall } = view
   const where = spirit === undefined ? "" : ` with ${nameOf(spirit)}`
   const lit = `${wall.lit === 0 ? "No candles" : count(wall.lit, "candle")} lit${where}`
-  const none = before === undefined ? "No candles yet. Yours appears here at once." : "No more candles."
+  const none =
+    before === undefined
+      ? html`No candles yet. <a href="#light">Light the first one</a>: it appears here at once.`
+      : "No more candles."
   return {
     title: spirit === undefined ? "The candle wall" : `Candles with ${nameOf(spirit)}`,
     description: `${lit}. A candle burns for one, seven or thirty days, and its dedication is public.`,
@@ -98,7 +128,7 @@ export const candles = (view: CandlesView): Page => {
         "For a day, a week or a month.",
         payment.enabled
           ? beside(
-              candleForm(payment, spirit, true),
+              offer(payment, candleOffer(spirit, true)),
               "A candle carries a few public words for someone or something. They stay on this wall until it has burned down. Its page and its receipt stay for ever.",
               "The price buys days of light and nothing else. No candle makes a prayer better.",
             )

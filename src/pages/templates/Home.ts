@@ -128,6 +128,8 @@ export const home = (view: HomeView): Page => ({
     "acts",
     "Newest acts",
     html`<a href="/v2/acts">All acts</a>`,
-    view.acts.length === 0 ? blank("No acts yet. The first one will appear here.") : journal(view.acts, view.now),
+    view.acts.length === 0
+      ? blank(html`No acts yet. <a href="/v2/stone">Set the first stone</a>, and it appears here.`)
+      : journal(view.acts, view.now),
   )}`,
 })

@@ -24,7 +24,8 @@ export const myPurchases: Page = {
       html`<div class="scripted" ${mark("box")}>
         <div ${mark("boxList")}>
           <p class="blank awaited">
-            No sealed words are in this browser. Words you seal are saved in this browser before you pay.
+            No sealed words are in this browser. <a href="/v2/stone">Set a stone</a>: its words are saved here before
+            you pay.
           </p>
         </div>
         ${takeField("box-file")}

@@ -64,6 +64,28 @@ export const selectField = (
     </select>`,
   )
 
+/** Choices that all stand in view, each a value and its words. */
+export const choiceField = (
+  [id, label, of]: Field<"input">,
+  choices: ReadonlyArray<readonly [value: string, words: string]>,
+  chosen: string,
+): Html =>
+  html`<fieldset class="ask rungs">
+    <legend>${label}</legend>
+    ${choices.map(
+      ([value, words]) =>
+        html`<label
+          ><input
+            type="radio"
+            name="${id}"
+            value="${value}"
+            ${of}
+            ${value === chosen ? html` checked` : ""}
+          />${words}</label
+        >`,
+    )}
+  </fieldset>`
+
 /** The self-declared name of an act, with the same rule for all acts; a required one has an initial value. */
 export const nameField = (id: string, initial?: string): Html =>
   textField(
@@ -96,30 +118,36 @@ const funds = {
 const rules =
   ". Ask me for my words and the maximum price before you sign. Seal my words on this machine, and give me the salt and the receipt to keep."
 
-/** The purchase without this page: a prompt for an agent, and the call of a terminal. */
-export const call = (
-  { money, publicUrl }: Payment,
-  { id, path, sale, verb }: Pick<Offer, "id" | "path" | "sale" | "verb">,
-): Html =>
+type Called = Pick<Offer, "id" | "path" | "sale" | "verb">
+
+/** The purchases of a page without it: a prompt for an agent each, and the calls of a terminal. */
+export const call = ({ money, publicUrl }: Payment, ...sold: ReadonlyArray<Called>): Html =>
   html`<details class="fold call">
     <summary>
-      Without a wallet: let an agent or a terminal pay the
-      <span ${mark("price")}>${priceUsd(sale.priceAtomic)}</span>
+      Without a wallet: let an agent or a terminal pay
+      ${sold.length === 1 && sold.map(({ sale }) => html`the <span ${mark("price")}>${priceUsd(sale.priceAtomic)}</span>`)}
     </summary>
     <p>
       A wallet is a program that keeps the keys to your money and asks you before it signs. ${funds[money]} An agent
       that can pay by x402 needs only this:
     </p>
-    ${sample(
-      `${id}-prompt`,
-      "the prompt for an agent",
-      html`${`Read ${publicUrl}/llms.txt. Then buy this for me: ${verb}, POST ${publicUrl}`}<span ${mark("route")}
-          >${path}</span
-        >${rules}`,
+    ${sold.map(({ id, path, verb }) =>
+      sample(
+        `${id}-prompt`,
+        "the prompt for an agent",
+        html`${`Read ${publicUrl}/llms.txt. Then buy this for me: ${verb}, POST ${publicUrl}`}<span ${mark("route")}
+            >${path}</span
+          >${rules}`,
+      ),
     )}
     <p>
-      A terminal makes <a href="/docs#${sale.name}">this call</a>, which answers 402 with the terms. Any x402 version 2
-      client pays them by itself, and never twice under one key. <a href="/for-agents">For agents</a> has programs.
+      A terminal makes
+      ${sold.map(
+        ({ sale, verb }, index) =>
+          html`${index > 0 && " or "}<a href="/docs#${sale.name}">${sold.length === 1 ? "this call" : verb}</a>`,
+      )},
+      which answers 402 with the terms. Any x402 version 2 client pays them by itself, and never twice under one key.
+      <a href="/for-agents">For agents</a> has programs.
     </p>
   </details>`
 
@@ -159,14 +187,15 @@ export const form = (
     <div ${mark("outcome")}><div ${mark("progress")} role="status" aria-atomic="false"></div></div>
   </form>`
 
-/** The form and the way without it, or the reason why there is neither. */
+/** A form of several on its page, which names the way without it once. */
+export const offerAmong = (payment: Payment, sold: Offer): Html =>
+  html`${form(payment, sold)}
+    <p class="unscripted notice">Paying from this page needs script. An agent or a terminal can pay instead.</p>`
+
+/** The only form of its page and the way without it, or the reason why there is neither. */
 export const offer = (payment: Payment, sold: Offer): Html =>
   payment.enabled
-    ? html`<div class="offer">
-        ${form(payment, sold)}
-        <p class="unscripted notice">Paying from this page needs script. An agent or a terminal can pay instead:</p>
-        ${call(payment, sold)}
-      </div>`
+    ? html`<div class="offer">${offerAmong(payment, sold)}${call(payment, sold)}</div>`
     : notConfigured(payment)
 
 /** A form, and beside it what a printed guide would set in the margin. */

@@ -13,13 +13,14 @@ import {
   offer,
   type Payment,
   sealing,
+  choiceField,
   selectField,
   showing,
   textField,
   wordsField,
 } from "./Offer.ts"
-import { nameOf, option, spiritOptions } from "./Plates.ts"
-import { capitalized, priceWords } from "./Words.ts"
+import { nameOf, spiritOptions } from "./Plates.ts"
+import { priceWords } from "./Words.ts"
 
 export interface SetStoneView {
   readonly payment: Payment
@@ -29,10 +30,10 @@ export interface SetStoneView {
 
 /** Each kind as its author would say it, short enough for a choice on a phone. */
 const kinds: Readonly<Record<typeof StoneKind.Type, string>> = {
-  intention: "I mean to do it",
-  prediction: "I expect it",
-  promise: "I will keep it",
-  hash: "of a file or a text",
+  intention: "Intention: I mean to do it",
+  prediction: "Prediction: I expect it",
+  promise: "Promise: I will keep it",
+  hash: "File or text: it exists",
 }
 
 /** Files that script hashes; the form then sends their hash as its commitment. */
@@ -48,19 +49,20 @@ const form = ({ payment, spirit }: SetStoneView): Html =>
     path: setWitnessStone.path,
     sale: setWitnessStone.sale,
     fields: html`${wordsField(["stone-words", "Your words", mark("seal", { seal: "commitment" }), html`maxlength="8192" required`], `1 to ${wordsMaximum} characters. They stay in this browser until you reveal them.`)}
+      ${choiceField(
+        ["stone-kind", "Kind, shown to everyone", mark("body", { body: "kind" })],
+        StoneKind.literals.map((kind) => [kind, kinds[kind]] as const),
+        "intention",
+      )}
       <figure class="drawn scripted" ${mark("drawn")}>
         <span class="mark">Your stone takes shape here as you write.</span>
       </figure>
       <details class="more">
-        <summary>More: a file, kind, spirit, name</summary>
+        <summary>More: a file, spirit, name</summary>
         <div ${mark("fileSealed")}>
           ${fileField("Or a file", " Keep them: later, they are the proof.")}
           <input type="hidden" ${mark("body", { body: "commitment" })} ${mark("fileHash")} />
         </div>
-        ${selectField(
-          ["stone-kind", "Kind, shown to everyone", mark("body", { body: "kind" })],
-          StoneKind.literals.map((kind) => option(kind, `${capitalized(kind)}: ${kinds[kind]}`, "intention")),
-        )}
         ${selectField(["stone-spirit", "Spirit", mark("body", { body: "spirit" })], spiritOptions("Any spirit", spirit))}
         ${nameField("stone-name")}
       </details>`,

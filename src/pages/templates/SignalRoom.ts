@@ -41,8 +41,10 @@ const start = html`<section id="start" class="start" hidden>
   <ul class="four" role="list" aria-label="The four patterns">
     ${modes.map(
       ([name, word, rhythm]) =>
-        html`<li class="${name}">
-          ${glyph(name)}<strong>${word}</strong> <span class="small quiet">${rhythm}</span>
+        html`<li>
+          <button type="button" class="pattern ${name}">
+            ${glyph(name)}<strong>${word}</strong> <span class="small quiet">${rhythm}</span>
+          </button>
         </li> `,
     )}
   </ul>
@@ -135,6 +137,15 @@ const signals = html`<section class="signals" aria-labelledby="log-title">
 
 const composer = html`<form class="panel composer" id="composer" novalidate aria-labelledby="composer-title">
   <h2 class="unseen" id="composer-title">Send a signal</h2>
+  <div class="composer__from">
+    <label for="sender">Your name</label>
+    <input class="field" id="sender" autocomplete="nickname" aria-describedby="send-problem" />
+    <fieldset class="kinds">
+      <legend class="unseen">You are</legend>
+      <label><input type="radio" name="kind" value="person" checked /> person</label>
+      <label><input type="radio" name="kind" value="agent" /> agent</label>
+    </fieldset>
+  </div>
   <fieldset class="modes">
     <legend class="unseen">Pattern</legend>
     ${modes.map(
@@ -146,15 +157,6 @@ const composer = html`<form class="panel composer" id="composer" novalidate aria
         </label> `,
     )}
   </fieldset>
-  <div class="composer__from">
-    <label for="sender">Your name</label>
-    <input class="field" id="sender" autocomplete="nickname" aria-describedby="send-problem" />
-    <fieldset class="kinds">
-      <legend class="unseen">You are</legend>
-      <label><input type="radio" name="kind" value="person" checked /> person</label>
-      <label><input type="radio" name="kind" value="agent" /> agent</label>
-    </fieldset>
-  </div>
   <div class="composer__row">
     <label class="unseen" for="text">Signal</label>
     <input
@@ -190,6 +192,14 @@ const side = html`<div class="side">
   </p>
   <button class="button button--alarm" id="delete" type="button">Delete this room</button>
   <p class="problem" id="delete-problem" role="alert"></p>
+  <dialog class="panel" id="delete-dialog" aria-labelledby="delete-title">
+    <h2 id="delete-title">Delete this room for everyone?</h2>
+    <p>Its signals are removed, and the invite stops working at once.</p>
+    <form method="dialog">
+      <button class="button" autofocus>Keep the room</button>
+      <button class="button button--alarm" value="delete">Delete for everyone</button>
+    </form>
+  </dialog>
 </div>`
 
 export const signalRoom: Page = {

@@ -12,10 +12,20 @@ import { answered } from "./Act.ts"
 import { recordText, type SettledAct } from "./ActList.ts"
 import { buyPath, unplaced } from "./BuyAct.ts"
 import * as Candle from "./Candle.ts"
-import { candleForm } from "./Candles.ts"
+import { candleOf } from "./Candles.ts"
 import { blank, fold, folio, more, type Page, section } from "./Layout.ts"
 import { mark } from "./Marks.ts"
-import { beside, nameField, notConfigured, offer, type Payment, sealing, textField, wordsField } from "./Offer.ts"
+import {
+  beside,
+  call,
+  nameField,
+  notConfigured,
+  offerAmong,
+  type Payment,
+  sealing,
+  textField,
+  wordsField,
+} from "./Offer.ts"
 import { illustration, type Plate, plateFigure, plates, spiritPath } from "./Plates.ts"
 import { facts } from "./RecordTable.ts"
 import { ledger, type Stone } from "./Witness.ts"
@@ -55,7 +65,7 @@ const prayer = (view: SpiritView): Html => {
     if (!payment.enabled) return html`<p>Today's prayer is free.</p>`
     return html`<p class="column">The spirit answers each prayer with a line of its own.</p>
       ${beside(
-        offer(payment, prayerOf(view)),
+        html`<div class="offer">${offerAmong(payment, prayerOf(view))}</div>`,
         "A prayer is sealed and stays sealed. Your words and their salt stay in this browser. Only their commitment is sent.",
         sealing,
         html`Each spirit takes one prayer a day, the first one. It costs ${prayerPrice} for everyone, always.`,
@@ -83,10 +93,19 @@ const candles = (view: SpiritView): Html => {
     >
   </p>`
   return html`<div ${mark("renewed")}>${shown}${wall.next !== null && others}</div>
-    ${payment.enabled && fold("Light a candle here", candleForm(payment, plate.id, false))}`
+    ${payment.enabled && fold("Light a candle here", offerAmong(payment, candleOf(plate.id)))}`
 }
 
-const keeper = ({ altar, keeping, payment, plate }: SpiritView): Html => {
+const keepingOf = ({ plate }: SpiritView) => ({
+  id: "keeper",
+  verb: `Keep ${plate.name}`,
+  path: filled(takeIn.path, { familiarId: plate.id }),
+  sale: takeIn.sale,
+  fields: html`${nameField("keeper-name")}${textField(["keeper-reason", "Why, if you like", mark("body", { body: "reason" }), html`maxlength="${reasonMaximum}"`], `Public, up to ${reasonMaximum} characters.`)}`,
+})
+
+const keeper = (view: SpiritView): Html => {
+  const { altar, keeping, payment } = view
   if (altar.keeper !== null) {
     const reason = keeping === undefined ? "" : recordText(keeping, "reason")
     return html`<p ${mark("renewed")}>
@@ -95,15 +114,8 @@ const keeper = ({ altar, keeping, payment, plate }: SpiritView): Html => {
       </p>
       ${reason === "" ? "" : html`<blockquote><p>${isolated(reason)}</p></blockquote>`}`
   }
-  const form = offer(payment, {
-    id: "keeper",
-    verb: `Keep ${plate.name}`,
-    path: filled(takeIn.path, { familiarId: plate.id }),
-    sale: takeIn.sale,
-    fields: html`${nameField("keeper-name")}${textField(["keeper-reason", "Why, if you like", mark("body", { body: "reason" }), html`maxlength="${reasonMaximum}"`], `Public, up to ${reasonMaximum} characters.`)}`,
-  })
   return html`<p ${mark("renewed")}>This spirit has no keeper yet. The first keeper stays on this page for ever.</p>
-    ${payment.enabled && fold("Become the first keeper", form)}`
+    ${payment.enabled && fold("Become the first keeper", offerAmong(payment, keepingOf(view)))}`
 }
 
 const offering = ({ agentName, edition, id, item, keeper: wallet }: SpiritView["dedicated"][number]): Html =>
@@ -115,7 +127,10 @@ const offering = ({ agentName, edition, id, item, keeper: wallet }: SpiritView["
 
 const offerings = ({ altar, dedicated, plate }: SpiritView): Html =>
   dedicated.length === 0
-    ? blank(`Nothing from the catalog is here yet. Every dedication to ${plate.name} stays for ever.`)
+    ? blank(
+        html`Nothing from <a href="/v2/catalog">the catalog</a> is here yet. Every dedication to ${plate.name} stays for
+          ever.`,
+      )
     : html`<ul class="offerings" role="list">
           ${dedicated.map(offering)}
         </ul>
@@ -146,6 +161,19 @@ const doors = ({ altar, plate }: SpiritView): Html => {
   </p>`
 }
 
+/** The purchases that this altar takes now, for a buyer without a wallet here. */
+const calls = (view: SpiritView): Html => {
+  const { altar, payment, plate } = view
+  return html`<section aria-label="Without a wallet">
+    ${call(
+      payment,
+      ...(altar.today.state === "free" ? [prayerOf(view)] : []),
+      { ...candleOf(plate.id), verb: "Light a candle for a day" },
+      ...(altar.keeper === null ? [keepingOf(view)] : []),
+    )}
+  </section>`
+}
+
 export const spirit = (view: SpiritView): Page => {
   const { altar, payment, plate } = view
   const lit = altar.litCandles === 0 ? "None lit" : `${count(altar.litCandles, "candle")} lit`
@@ -172,6 +200,7 @@ export const spirit = (view: SpiritView): Page => {
     ${section("prayer", "Today's prayer", html`One for each UTC day, ${prayerPrice}.`, prayer(view))}
     ${section("candles", "Candles", lit, candles(view))}
     ${section("keeper", "Keeper", "The first one stays on record for ever.", keeper(view))}
+    ${payment.enabled && calls(view)}
     ${section("altar", "On the altar", html`Dedicated from <a href="/v2/catalog">the catalog</a>`, offerings(view))}
     ${section("stones", "Stones", html`Set with this spirit${set}`, stones(view))}
     ${more(

@@ -88,7 +88,10 @@ export const wallet = ({ before, now, publicUrl, record }: WalletView): Page => 
       before === undefined ? "Its stones in order" : "Older stones in order",
       "",
       sealed === 0
-        ? blank(html`This wallet has set no stone. <a href="/v2/witness">All stones</a>`)
+        ? blank(
+            html`This wallet has set no stone. <a href="/v2/witness">Look at all stones</a>, or
+              <a href="/v2/stone">set one</a>.`,
+          )
         : html`<p class="small quiet">
               ${bead("opened")} opened ${bead("closed")} still closed
               ${record.hidden > 0 && html`${bead("hidden")} opened, and not shown`}

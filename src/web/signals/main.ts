@@ -40,6 +40,8 @@ const canRetry = (can: boolean) => {
   for (const button of retries) button.hidden = !can
 }
 
+const question = find("delete-dialog", HTMLDialogElement)
+
 const leave = () => {
   loop?.leave()
   loop = undefined
@@ -49,6 +51,8 @@ const leave = () => {
   Log.clear()
   Composer.reset()
   Share.withdraw()
+  question.returnValue = ""
+  question.close()
   say("delete-problem", "")
 }
 
@@ -142,8 +146,11 @@ const remove = async (room: Invite) => {
 }
 
 deleter.addEventListener("click", () => {
-  const question = "Delete this room for everyone? Its signals are removed and the invite stops working at once."
-  if (invite !== undefined && deleter.ariaDisabled !== "true" && confirm(question)) void remove(invite)
+  question.returnValue = ""
+  if (deleter.ariaDisabled !== "true") question.showModal()
+})
+question.addEventListener("close", () => {
+  if (invite !== undefined && question.returnValue === "delete") void remove(invite)
 })
 
 for (const button of retries) button.addEventListener("click", () => loop?.wanted())

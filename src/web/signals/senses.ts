@@ -1,8 +1,9 @@
 /** Light and sound of signals, one pattern at a time; the system's reduced motion always applies. */
 import type { Message, Mode } from "./api.ts"
+import { all, find as findIn } from "../v2/page/dom.ts"
 import { find, say } from "./dom.ts"
 import { recall, remember } from "./memory.ts"
-import { type Beat, patterns } from "./patterns.ts"
+import { type Beat, modes, patterns } from "./patterns.ts"
 import { light as show } from "./view.ts"
 
 const light = find("light", HTMLElement)
@@ -12,7 +13,7 @@ const calmer = matchMedia("(prefers-reduced-motion: reduce)")
 
 const volume = 0.16
 
-const glow = (mode: Mode): Array<Keyframe> => {
+const glow = (mode: Mode) => {
   const { beats, length } = patterns[mode]
   const at = (milliseconds: number, opacity: number) => ({ offset: Math.min(milliseconds / length, 1), opacity })
   const pulse = ({ at: start, fall, peak, rise }: Beat) => [
@@ -63,6 +64,26 @@ export const play = (message: Message) => {
     if (next !== undefined) play(next)
   }, length)
 }
+
+/** Glows on the drawing of a pattern that is pointed at or focused; a drawing that glows finishes first. */
+const preview = (place: HTMLElement) => {
+  const mode = modes.find((name) => place.classList.contains(name))
+  const drawing = findIn(".glyph", SVGElement, place)
+  if (mode === undefined) return
+  const frames = glow(mode).map(({ offset, opacity }) => ({
+    offset,
+    filter: `drop-shadow(0 0 ${opacity * 0.6}rem currentcolor)`,
+    transform: `scale(${1 + opacity * 0.15})`,
+  }))
+  const show = () => {
+    if (!steady.checked && drawing.getAnimations().length === 0)
+      drawing.animate(frames, { duration: patterns[mode].length })
+  }
+  place.addEventListener("pointerenter", show)
+  place.addEventListener("focusin", show)
+}
+
+all(".pattern, .mode", HTMLElement).forEach(preview)
 
 /** Drops the waiting signal of a room that was left; the pause before the next pattern stays. */
 export const hush = () => {

@@ -2,6 +2,7 @@
 import { start as startCopy } from "./page/copy.ts"
 import { all } from "./page/dom.ts"
 import { allMarked, selectorOf } from "./page/marks.ts"
+import { start as startPrint } from "./page/printed.ts"
 import { start as startPay } from "./pay/form.ts"
 import { start as startChecks } from "./proof/checks.ts"
 import { start as startExample } from "./proof/example.ts"
@@ -23,6 +24,7 @@ for (const time of all("time[datetime*=T]", HTMLTimeElement)) time.title = new D
 for (const start of [
   startPay,
   startCopy,
+  startPrint,
   startReveals,
   startExample,
   startSeal,

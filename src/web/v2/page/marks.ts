@@ -5,6 +5,7 @@ export const marks = {
   // Every page.
   offline: "p",
   copy: "button",
+  print: "button",
   renewed: "*",
   drawn: "figure",
   head: "td",

@@ -15,11 +15,19 @@ const fieldsOf = (form: HTMLFormElement, part: Part): ReadonlyArray<readonly [na
 export const fieldNamed = (form: HTMLFormElement, part: Part, wanted: string): Field | undefined =>
   fieldsOf(form, part).find(([name]) => name === wanted)?.[1]
 
+const isUnchosen = (field: Field) => field instanceof HTMLInputElement && field.type === "radio" && !field.checked
+
+/** Chooses a value among those in view. */
+export const choose = (form: HTMLFormElement, wanted: string, value: string) => {
+  for (const [name, field] of fieldsOf(form, "body"))
+    if (name === wanted && field instanceof HTMLInputElement) field.checked = field.value === value
+}
+
 /** The enabled fields as they are filled now. */
 export const entriesIn = (form: HTMLFormElement): ReadonlyArray<Entry> =>
   parts.flatMap((part) =>
-    fieldsOf(form, part).flatMap(([name, { disabled, required, value }]) =>
-      disabled ? [] : [{ part, name, text: value, isRequired: required }],
+    fieldsOf(form, part).flatMap(([name, field]) =>
+      field.disabled || isUnchosen(field) ? [] : [{ part, name, text: field.value, isRequired: field.required }],
     ),
   )
 

@@ -53,7 +53,10 @@ const stoneOf = async (hash: string, what: string): Promise<readonly [HTMLElemen
     if (memberAt(receipt, "finality") === "lost")
       return [verdict("unchecked", "The payment of this stone was lost.", computed, where), false]
     const day = dayWords(String(memberAt(dated, "time") ?? memberAt(stone, "witnessedAt")))
-    return [verdict("holds", `${what} existed on ${day}.`, `${computed}${String(memberAt(dated, "says"))} `, where), true]
+    return [
+      verdict("holds", `${what} existed on ${day}.`, `${computed}${String(memberAt(dated, "says"))} `, where),
+      true,
+    ]
   }
   const page = new DOMParser().parseFromString(await answer.text(), "text/html")
   const [results] = allMarked("found", page)

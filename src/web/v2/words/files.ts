@@ -2,7 +2,7 @@
 import { button, doors, hearFiles, longCode, make, verdict } from "../page/dom.ts"
 import { sentenceOf } from "../page/http.ts"
 import { allMarked, type ElementOf, marked, valuesOf } from "../page/marks.ts"
-import { fieldNamed } from "../pay/fields.ts"
+import { choose } from "../pay/fields.ts"
 import { differing, type Fingerprint, fingerprintOf, isBroken } from "./fingerprint.ts"
 import { saving } from "./keepsake.ts"
 
@@ -52,10 +52,9 @@ const sealFile = (place: HTMLElement) => {
   const form = place.closest("form")
   if (form === null) return
   const words = marked("seal", form)
-  const kind = fieldNamed(form, "body", "kind")
   const asFile = (hash: string) => {
     marked("fileHash", place).value = hash
-    if (kind !== undefined && (hash !== "" || words.disabled)) kind.value = hash === "" ? "intention" : "hash"
+    if (hash !== "" || words.disabled) choose(form, "kind", hash === "" ? "intention" : "hash")
     words.disabled = hash !== ""
     words.closest(".ask")?.toggleAttribute("hidden", hash !== "")
     form.dispatchEvent(new Event("input"))
