@@ -234,10 +234,12 @@ const byTests: Readonly<Record<string, Readonly<Record<string, readonly [of: Reg
       "a kit says how to repeat a purchase": [/^POST \/mcp/u, replaced("never sign again", "sign again")],
     },
     "agents/mcp": {
-      "a tool names what it ignored": [/^POST \/mcp/u, replaced('"ignored":[', '"others":[')],
       "structured content comes with text": [/^POST \/(?:api\/)?mcp/u, says("result.content", [])],
       "a tool's refusal is a result": [/^POST \/mcp/u, replaced('"isError":true', '"isError":false')],
       "verify_witness says what it does not prove": [/^POST \/(?:api\/)?mcp/u, replaced("authorship", "weather")],
+    },
+    "journeys/mcp-host": {
+      "a tool names what it ignored": [/^POST \/mcp/u, replaced('"ignored":[', '"others":[')],
     },
     "agents/transport": {
       "a version of nowhere is refused": [/^POST \/mcp$/u, status(400, 200)],
