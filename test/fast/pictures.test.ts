@@ -95,7 +95,7 @@ describe("the picture of", () => {
       const receipt = JSON.parse(JSON.stringify({ ...paid, priceUsd: "$0.01", binding: null, ...more }))
       const permalink = "https://altar.example/acts/1"
       const whole = { ...act("takeIn", {}), id: "1", permalink, agentName: null, priceUsd: "$0.01", receipt }
-      return ActPage.act(whole, 0, false).picture
+      return ActPage.act(whole, 0, false, JSON.parse("{}")).picture
     }
     assert.isObject(pictureWith({ finality: "final" }))
     assert.isFalse(pictureWith({ finality: "lost" }))
