@@ -11,7 +11,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
 import { longestLife, scene, us } from "../lab/ScriptedChain.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { ask, read, TestServer } from "../lab/Fixture.ts"
+import { type Answer, ask, read, TestServer } from "../lab/Fixture.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { Due } from "../../src/payments/store/Due.ts"
@@ -99,6 +99,9 @@ const chargedAgain = ({ purchase }: Bought) =>
 
 const health = Effect.flatMap(TestServer, ({ url }) => ask(`${url}/api/health`))
 
+/** A part that answers late on a busy machine fails one answer, and a lost payment all of them. */
+const healthy = until("it stayed unhealthy", ({ status }: Answer) => status === 200)(health)
+
 const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
 const swept = onServer(sweeper)
 
@@ -146,7 +149,7 @@ describe.concurrent("a settled transfer", () => {
       const page = yield* ask(`${url}/v2/acts?q=${transaction}`)
       assert.include(page.text, `/witness/${bought.id}`, "it is found by both transactions")
     }
-    assert.strictEqual((yield* health).status, 200)
+    yield* healthy
     yield* assertKept(bought)
     yield* Purchase.audit(url)
   })
@@ -162,7 +165,7 @@ describe.concurrent("a settled transfer", () => {
       yield* looked(2)
       assert.strictEqual(facilitator.requests(), 1, "a facilitator brings back what it has sent")
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      assert.strictEqual((yield* health).status, 200)
+      yield* healthy
       const acknowledge = admin("acknowledge", bought.id, "--why", "the payer was told", "--by", "Ada")
       const early = yield* acknowledge
       assert.deepStrictEqual([early.code, early.stdout], [1, ""])
@@ -188,7 +191,7 @@ describe.concurrent("a settled transfer", () => {
       assert.include((yield* admin("attempts")).stdout, `spirit-altar admin acknowledge ${bought.id} --why TEXT`)
       const codes = yield* Effect.all([acknowledge, acknowledge], { concurrency: "unbounded" })
       assert.deepStrictEqual(codes.map(({ code }) => code).sort(), [0, 1], "the second finds nothing to acknowledge")
-      assert.deepInclude((yield* health).json, { ok: true })
+      assert.deepInclude((yield* healthy).json, { ok: true })
       assert.strictEqual((yield* admin("attempts")).stdout, "Every attempt has ended.\n")
       const { deeds } = JSON.parse((yield* admin("audit", "--json")).stdout)
       assert.lengthOf(deeds, 1)
@@ -211,7 +214,7 @@ describe.concurrent("a settled transfer whose block was orphaned", () => {
     const receipt = yield* becomes(bought, "final")
     assert.strictEqual(transaction, bought.receipt.transaction, "the same transaction is sent again")
     assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
-    assert.strictEqual((yield* health).status, 200)
+    yield* healthy
     yield* assertKept(bought)
     yield* Purchase.audit(url)
   })
