@@ -14,7 +14,10 @@ const formsOf = Effect.fnUntraced(function* (path: string) {
   const { text } = yield* ask(url + path, { headers: { accept: "text/html" } })
   return [...text.matchAll(/<form\b[^>]*\bdata-pay\b[^]*?<\/form>/gu)].map(([form]) => ({
     paths: [...form.matchAll(/\bdata-path="([^"]+)"/gu)].map(([, at = ""]) => at),
-    fields: [...form.matchAll(/\bdata-(?:place|query|body|json|seal)="([^"]+)"/gu)].map(([, name = ""]) => name),
+    // Choices that are all in view have one name.
+    fields: [
+      ...new Set([...form.matchAll(/\bdata-(?:place|query|body|json|seal)="([^"]+)"/gu)].map(([, name = ""]) => name)),
+    ],
   }))
 })
 
