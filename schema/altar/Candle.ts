@@ -31,7 +31,7 @@ export const dedicationMaximum = 40
 
 export const Dedication = publicText(dedicationMaximum).annotate({
   identifier: "Dedication",
-  description: `Public words on the candle, 1 to ${dedicationMaximum} code points, under the rule of AgentName; no links, addresses or wallets.`,
+  description: `Public words on the candle, 1 to ${dedicationMaximum} code points; no links, addresses or wallets. The rule of AgentName holds.`,
   examples: ["For Grandma, who kept bees"],
 })
 

@@ -16,7 +16,7 @@ export const reasonMaximum = 280
 
 export const Reason = publicText(reasonMaximum).annotate({
   identifier: "Reason",
-  description: `A public reason, 1 to ${reasonMaximum} code points, under the rule of AgentName.`,
+  description: `A public reason, 1 to ${reasonMaximum} code points. The rule of AgentName holds.`,
   examples: ["It sat still when I did not."],
 })
 

@@ -142,6 +142,20 @@ guide("a page", (it) => {
     assert.strictEqual(await page.getByText("has no keeper yet").count(), 0)
   })
 
+  it("of a candle sells it a light, which then burns beside it on the wall", async ({ run, visit }) => {
+    const id = await run(buyForId("/api/candles/week/kelp-seal", { dedication: "For the bees" }))
+    const { page, url } = await visit(`/acts/${id}`)
+    await page.getByText("Add a light to this candle").click()
+    await take(page, "Add the light")
+    await page.getByRole("button", { name: "Add the light for $1.00" }).click()
+    await settled(page).waitFor()
+    const { text } = await run(ask(`${url}/api/candles?spirit=kelp-seal`))
+    const { candles } = JSON.parse(text)
+    assert.deepStrictEqual([candles[0].id, candles[0].lightCount], [id, 1])
+    await page.goto(`${url}/v2/candles`)
+    await page.locator(`#candle-${id}`, { hasText: "1 light added" }).waitFor()
+  })
+
   it("no longer says that a refused payment is kept until it settles", async ({ url, visit }) => {
     const { page } = await visit("/v2/spirits/slate-lynx")
     await cutOff(page)

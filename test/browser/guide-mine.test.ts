@@ -24,11 +24,20 @@ const setTwo = async (page: Page, url: string) => {
 const removeOne = async (page: Page) => {
   await page.getByText("Show, save or remove").first().click()
   const remove = page.getByRole("button", { name: "Remove from this browser" })
-  page.once("dialog", (dialog) => void dialog.dismiss())
-  await remove.click()
+  const question = page.getByRole("dialog", { name: "Remove these words from this browser?" })
+  for (const closed of [
+    () => question.getByRole("button", { name: "Keep them" }).click(),
+    () => page.keyboard.press("Escape"),
+  ]) {
+    await remove.click()
+    await question.waitFor()
+    await isAccessible(page, "the question before words are removed")
+    await closed()
+    await question.waitFor({ state: "hidden" })
+  }
   assert.strictEqual((await held(page)).length, 2)
-  page.once("dialog", (dialog) => void dialog.accept())
   await remove.click()
+  await question.getByRole("button", { name: "Remove them" }).click()
   await page.locator(".box > li").nth(1).waitFor({ state: "detached" })
   assert.strictEqual((await held(page)).length, 1)
 }

@@ -1,11 +1,13 @@
-/** A stone on paper: one sheet, whose two commands compute its hashes. */
+/** Pages on paper: a stone is one sheet, whose two commands compute its hashes; nothing private is printed. */
 import { execFileSync } from "node:child_process"
 import { assert } from "@effect/vitest"
 import { Option } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { readQrCode } from "../lab/browser/QrCode.ts"
-import { guide, loggedStone } from "../lab/browser/Guide.ts"
+import { guide, loggedStone, settled } from "../lab/browser/Guide.ts"
+import { setStone } from "../lab/browser/WordsPage.ts"
+import { buyForId } from "../lab/buyer/Purchase.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { ask, post } from "../lab/Fixture.ts"
 
@@ -20,9 +22,9 @@ const computedBy = (shell: string | undefined) =>
   execFileSync("sh", ["-c", shell ?? ""], { encoding: "utf8" }).split(" ")[0]
 
 guide(
-  "a printed stone",
+  "a printed page",
   (it) => {
-    it("fits one sheet, with a command for each of its hashes", async ({ visit, url, run }) => {
+    it("of a stone fits one sheet, with a command for each of its hashes", async ({ visit, url, run }) => {
       const salt = "-n 5% of \\000 it's $SALT\r\n"
       const words = `-e It's 100% "true" \\n \\047 $HOME \`id\`:\n${"Wren ".repeat(60)}`.slice(0, 279).concat(".")
       const { id } = await run(loggedStone({ commitment: seal(salt, words), agentName: "Wren" }))
@@ -50,6 +52,31 @@ guide(
       await fitsOneSheet(page)
       await page.evaluate(() => dispatchEvent(new Event("afterprint")))
       assert.strictEqual(await code.count(), 0)
+    })
+
+    it("of a sealed stone hides its words, which its owner sees on the screen", async ({ visit, url }) => {
+      const { page } = await visit("/v2/stone")
+      await setStone(page, "Not for paper.")
+      await settled(page).waitFor()
+      const path = await page.getByRole("link", { name: "See your stone" }).getAttribute("href")
+      await page.goto(`${url}${path}`)
+      const words = page.getByText("Not for paper.")
+      await words.waitFor()
+      for (const step of ["Open it", "Keep it sealed"]) {
+        await page.emulateMedia({ media: "print" })
+        assert.strictEqual(await words.isVisible(), false)
+        assert.notInclude(await page.locator("body").innerText(), "Not for paper.")
+        await page.emulateMedia({ media: null })
+        await page.getByRole("button", { name: step }).click()
+      }
+    })
+
+    it("of a candle has no heading without its content", async ({ visit, run }) => {
+      const intentionCommitment = seal("0123456789abcdef", "For her.")
+      const id = await run(buyForId("/api/candles/day/moss-hare", { dedication: "For the bees", intentionCommitment }))
+      const { page } = await visit(`/acts/${id}`)
+      await page.emulateMedia({ media: "print" })
+      assert.deepStrictEqual(await page.locator("h2:visible").allInnerTexts(), ["Record", "Receipt"])
     })
   },
   { log: { ...signing, checkpointFile: Option.none() } },

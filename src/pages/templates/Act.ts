@@ -113,7 +113,7 @@ export const answered = (act: SettledAct): Value => {
   const answer = answerOf(act)
   return (
     answer &&
-    html`<p class="quiet">${nameOf(recordText(act, "spirit"))} answered:</p>
+    html`<p class="lead">${nameOf(recordText(act, "spirit"))} answered:</p>
       ${quote(answer)}`
   )
 }

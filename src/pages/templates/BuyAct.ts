@@ -97,8 +97,8 @@ const fieldsOf = (endpoint: Sold, spirit: string | undefined): ReadonlyArray<Htm
 }
 
 const often: Readonly<Record<Repetition, string>> = {
-  once: "It is sold once for ever.",
-  daily: "It is sold once a day.",
+  once: "Each can be bought only once.",
+  daily: "Each can be bought once a day (UTC).",
   often: "It can be bought as often as you like.",
 }
 

@@ -91,7 +91,7 @@ export const checkPage = (view: CheckView): Page => ({
         This needs script. The command does the same: <code>spirit-altar verify --receipt FILE</code>.
       </p>
       <div class="scripted column">
-        ${textField(["checker-file", "The file", mark("file"), html`type="file" multiple`], "Choose it, drop it anywhere on this page, or paste its text. Of a list, choose SHA256SUMS with its files.", "take drop")}
+        ${textField(["checker-file", "The file", mark("file"), html`type="file" multiple`], "Choose it, drop it anywhere on this page, or paste its text. For a folder, choose SHA256SUMS with its files.", "take drop")}
         <div role="status"></div>
         <ol class="checks" role="list" aria-label="The checks"></ol>
       </div>

@@ -25,10 +25,10 @@ export interface Revealing {
 }
 
 /** A sentence about sealed words. Where this browser holds them, script shows them here to their owner. */
-export const sealedPlace = (says: string): Html =>
+export const sealedPlace = (says: string, ofWhat = "words"): Html =>
   html`<div ${mark("owner")}>
     <p class="words quiet">${says}</p>
-    <p class="doors scripted"><a class="button" href="#check">I have the words</a></p>
+    <p class="doors scripted"><a class="button" href="#check">I have the ${ofWhat}</a></p>
   </div>`
 
 /**
@@ -105,7 +105,7 @@ const hidden = (verb: string, hiddenBy: string | undefined): Html =>
 /** The place of the page's verdict on revealed words, and what it computes; `on` is the time of their act. */
 export const verdictOn = (salt: string, on: string | undefined): Html =>
   html`<div class="reserved scripted" ${mark("revealVerdict", { revealVerdict: "page", on })} role="status"></div>
-    <p class="small quiet">The SHA-256 of the salt <bdi>${code(salt)}</bdi> and these words must be the commitment.</p>`
+    <p class="small quiet">The commitment is the SHA-256 of the salt <bdi>${code(salt)}</bdi> and these words.</p>`
 
 /** Revealed words with their salt, and a place for the page's verdict on them. */
 export const revealedWords = (

@@ -17,7 +17,7 @@ import { nameOf, spiritLink } from "./Plates.ts"
 import { code, evidence, facts, isUndone, receiptTable, transactionOf } from "./RecordTable.ts"
 import { revealedParts, revealedWords, sealedPlace, verdictOn, wordsForm } from "./Seal.ts"
 import { fileField } from "./SetStone.ts"
-import { type Stone, verification } from "./Witness.ts"
+import { kindOf, type Stone, verification } from "./Witness.ts"
 import { capitalized, dayWords, moment, timeWords, who } from "./Words.ts"
 
 /** Computes the chain hash from the five parts of a link. */
@@ -63,11 +63,14 @@ const reveal = (view: StoneView): Html => {
   const { stone } = view
   const { commitment, reveal: revealed } = stone
   if (revealed === null)
-    return sealedPlace(
-      stone.kind === "hash"
-        ? "The fingerprint of a file or a text is sealed. The same file, or the text with its salt, shows at any later time that it existed then."
-        : "The words are sealed. Only their fingerprint, the commitment, is public. Their owner can reveal them, free and once.",
-    )
+    return stone.kind === "hash"
+      ? sealedPlace(
+          "The fingerprint of a file or a text is sealed. The same file, or the text with its salt, shows at any later time that it existed then.",
+          "file or text",
+        )
+      : sealedPlace(
+          "The words are sealed. Only their fingerprint, the commitment, is public. Their owner can reveal them, free and once.",
+        )
   const by = revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `
   return html`${titleWords(stone) === undefined ? revealedWords(commitment, revealed, "revealed", existedOn(view)) : verdictOn(revealed.salt ?? "", existedOn(view))}
     <p class="small quiet">Revealed ${by}${moment(revealed.revealedAt)}</p>`
@@ -86,7 +89,7 @@ const textOf = (view: StoneView): Html => {
   const { dated, publicUrl, receipt, stone } = view
   const title = titleWords(stone)
   return html`<div ${title === undefined ? "" : revealedParts(stone.commitment, stone.reveal?.salt ?? "")}>
-    <p class="text__over">${title === undefined ? "" : html`Witness stone ${stone.sequence}, `}${stone.kind}</p>
+    <p class="text__over">${kindOf(stone)}${title === undefined ? "" : `, stone ${stone.sequence}`}</p>
     ${title === undefined ? html`<h1>Witness stone ${stone.sequence}</h1>` : html`<h1 dir="auto">“<span ${mark("wordsShown")}>${title}</span>”</h1>`}
     <p class="text__epithet">
       Set by ${who(stone.agentName, stone.payer)} with ${spiritLink(stone.spirit)}, ${moment(stone.witnessedAt)}

@@ -36,9 +36,11 @@ export interface WitnessView {
   readonly now: number
 }
 
-/** `A sealed prediction, 12 days old`, or `An opened promise, 3 hours old`; a hash is of a file or a text. */
-const kindWords = ({ kind, reveal, witnessedAt }: Stone, now: number): string =>
-  `${reveal === null ? "A sealed" : "An opened"} ${kind === "hash" ? "file or text" : kind}, ${age(witnessedAt, now)}`
+/** `A sealed prediction`, or `An opened promise`; a hash is of a file or a text. */
+export const kindOf = ({ kind, reveal }: Stone): string =>
+  `${reveal === null ? "A sealed" : "An opened"} ${kind === "hash" ? "file or text" : kind}`
+
+const kindWords = (stone: Stone, now: number): string => `${kindOf(stone)}, ${age(stone.witnessedAt, now)}`
 
 /** One stone with its words, if they were revealed. On the thread its hash is what the stone above it names. */
 const row = (stone: Stone, place: "chain" | "ledger", now: number): Html =>

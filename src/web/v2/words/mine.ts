@@ -10,18 +10,43 @@ import { drop, everything, exported, type Held, held, restore } from "./box.ts"
 import { acceptImports, keep, leftOut } from "./import.ts"
 import { keepsake, saving } from "./keepsake.ts"
 
+/** Asks before words leave this browser, then calls `remove`. */
+const confirmRemoval = (place: HTMLElement, remove: () => void) => {
+  const title = "Remove these words from this browser?"
+  const question = make(
+    "dialog",
+    { class: "keepsake", "aria-label": title },
+    make("p", {}, make("b", {}, title)),
+    make("p", {}, "Their salt goes with them. Only a file you saved restores both."),
+    make(
+      "form",
+      { class: "doors", method: "dialog" },
+      make("button", { class: "button", autofocus: "" }, "Keep them"),
+      make("button", { class: "button button--alarm", value: "remove" }, "Remove them"),
+    ),
+  )
+  question.addEventListener("close", () => {
+    question.remove()
+    if (question.returnValue === "remove") remove()
+  })
+  place.append(question)
+  question.showModal()
+}
+
 /** Removes words that are elsewhere, too. */
 const remover = ({ commitment }: Held, done: () => void) => {
-  const note = make("p", { role: "status" })
+  const note = make("div", { role: "status" })
   const remove = () => {
     const here = held(commitment)
     const need = here && needOf(here)
     if (need !== undefined) return note.replaceChildren(verdict("broken", "Not removed.", need))
-    if (!confirm("Remove this salt and these words from this browser?")) return
-    drop(commitment)
-    done()
+    confirmRemoval(place, () => {
+      drop(commitment)
+      done()
+    })
   }
-  return make("div", {}, button("Remove from this browser", remove), note)
+  const place = make("div", {}, doors(button("Remove from this browser", remove)), note)
+  return place
 }
 
 const stateOf = ({ revealed, saved }: Held): readonly [words: string, kind?: string] =>
