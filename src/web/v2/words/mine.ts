@@ -17,7 +17,7 @@ const confirmRemoval = (place: HTMLElement, remove: () => void) => {
     "dialog",
     { class: "keepsake", "aria-label": title },
     make("p", {}, make("b", {}, title)),
-    make("p", {}, "Their salt goes with them. Only a file you saved restores both."),
+    make("p", {}, "Their salt goes with them. A file you saved restores both."),
     make(
       "form",
       { class: "doors", method: "dialog" },
