@@ -4,9 +4,10 @@ import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { lineFor } from "../../src/altar/prayers/Prayers.ts"
+import * as Pictures from "../../src/pages/pictures/Pictures.ts"
 import { buy, buyForId } from "../lab/buyer/Purchase.ts"
 import { assert, layer } from "../lab/It.ts"
-import { ask, newCommitment, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { anotherServer, ask, newCommitment, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const meta = (text: string, name: string) =>
   new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1] ?? ""
@@ -126,5 +127,15 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("a shared link",
       )
     yield* assertPicture(`${url}/art/previews/stones.png`)
     yield* assertPicture(pages.find((_, index) => answers[index]?.status !== 200)?.image ?? "")
+  })
+
+  it.effect("has the fixed picture of its kind where none can be drawn", function* () {
+    const broken = new URL("file:///nowhere/picture.js")
+    const url = yield* anotherServer().pipe(Effect.provideService(Pictures.program, broken))
+    const { image } = yield* shared(`/witness/${yield* buyForId("/api/witness", { commitment: newCommitment() })}`)
+    for (const attempt of ["first", "second"]) {
+      const { headers, status } = yield* picture(`${url}${new URL(image).pathname}`)
+      assert.deepStrictEqual([status, headers.get("location")], [307, "/art/previews/stones.png"], attempt)
+    }
   })
 })

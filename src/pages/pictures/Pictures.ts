@@ -1,67 +1,57 @@
 /** Pictures of acts: each is drawn once and one at a time, with a quarter of a core at most, since strangers ask. */
 import { Worker } from "node:worker_threads"
-import { Cache, type Cause, Clock, Duration, Effect, Exit, Option, RcRef, Semaphore } from "effect"
+import { Cache, Cause, Context, Duration, Effect, Exit, Option, RcRef } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { ActNotFound } from "../../../schema/payments/Act.ts"
 import { Acts } from "../../altar/Acts.ts"
-import { type CachedResponse, cachedResponse } from "../../http/CachedResponse.ts"
+import { cachedResponse } from "../../http/CachedResponse.ts"
 import { refuse } from "../../http/Responses.ts"
 import { assetPath } from "../../platform/Assets.ts"
+import * as DatabaseWatch from "../../platform/DatabaseWatch.ts"
 import { packageRoot } from "../../platform/PackageRoot.ts"
 import { isUuid } from "../Pages.ts"
 import { actReader } from "../templates/ActList.ts"
 import { pictureOf, previewOf } from "./Card.ts"
-
-/** Pictures that wait for their turn; with more, requests get the fixed picture of the kind. */
-const mostWaiting = 8
+import * as Turns from "./Turns.ts"
 
 /** A year, the maximum lifetime in caches: another content has another address. */
 const headers = { "cache-control": "public, max-age=31536000, immutable" }
 
+/** The program of the thread. */
+export const program = Context.Reference("spirit-altar/pages/Pictures/program", {
+  defaultValue: () => new URL("dist/server/picture.js", packageRoot),
+})
+
 const thread = Effect.acquireRelease(
-  Effect.sync(() => {
+  Effect.map(program, (file) => {
     const workerData = new URL(`dist/web${assetPath("/type/vollkorn-roman.woff2")}`, packageRoot).href
-    return new Worker(new URL("dist/server/picture.js", packageRoot), { workerData, execArgv: [] })
+    return new Worker(file, { workerData, execArgv: [] })
   }),
   (worker) => Effect.promise(() => worker.terminate()),
 )
 
 const drawnBy = (worker: Worker, picture: string) =>
-  Effect.callback<Uint8Array>((resume) => {
+  Effect.callback<Uint8Array, Error>((resume) => {
     worker.removeAllListeners()
     worker.once("message", (png) => resume(Effect.succeed(png)))
-    worker.once("error", (error) => resume(Effect.die(error)))
+    worker.once("error", (error) => resume(Effect.fail(error)))
     worker.postMessage(picture, [])
   })
 
 const renderer = Effect.gen(function* () {
   // The thread holds some 60 MB, so it ends when no picture was drawn for a minute.
   const threads = yield* RcRef.make({ acquire: thread, idleTimeToLive: "1 minute" })
-  const turn = yield* Semaphore.make(1)
-  let waiting = 0
-  let restsUntil = 0
-
-  const draw = Effect.fn("Pictures.draw")(function* (picture: string) {
-    yield* Effect.sleep(Math.max(0, restsUntil - (yield* Clock.currentTimeMillis)))
-    const begun = yield* Clock.currentTimeMillis
-    const png = yield* Effect.scoped(Effect.flatMap(RcRef.get(threads), (worker) => drawnBy(worker, picture)))
-    const ended = yield* Clock.currentTimeMillis
-    restsUntil = ended + 3 * (ended - begun)
-    return cachedResponse(png, { contentType: "image/png", isCompressible: false, headers })
-  })
+  const inTurn = yield* Turns.make
 
   const lookup = (picture: string) =>
-    Effect.suspend((): Effect.Effect<CachedResponse, "busy" | Cause.TimeoutError> => {
-      if (waiting >= mostWaiting) return Effect.fail("busy")
-      waiting += 1
-      return draw(picture).pipe(
-        Effect.timeout("10 seconds"),
-        // A thread that failed, hangs or was abandoned draws nothing more.
-        Effect.onError(() => RcRef.invalidate(threads)),
-        turn.withPermits(1),
-        Effect.ensuring(Effect.sync(() => (waiting -= 1))),
-      )
-    })
+    Effect.scoped(Effect.flatMap(RcRef.get(threads), (worker) => drawnBy(worker, picture))).pipe(
+      Effect.tapError((error) => DatabaseWatch.failed("request failed")(Cause.fail(error))),
+      // A thread that failed, hangs or was abandoned draws nothing more.
+      Effect.onError(() => RcRef.invalidate(threads)),
+      Effect.map((png) => cachedResponse(png, { contentType: "image/png", isCompressible: false, headers })),
+      Effect.withSpan("Pictures.draw"),
+      inTurn,
+    )
 
   // Pictures have some 50 KB each.
   return yield* Cache.makeWith(lookup, {
