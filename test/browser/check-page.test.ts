@@ -35,6 +35,13 @@ const stone = Effect.gen(function* () {
 const drop = (page: Page, name: string, text: string) =>
   page.getByLabel("The file").setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from(text) })
 
+const paste = (page: Page, pasted: string) =>
+  page.evaluate((text) => {
+    const clipboardData = new DataTransfer()
+    clipboardData.setData("text", text)
+    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }))
+  }, pasted)
+
 const outcome = (page: Page, kind: "holds" | "broken" | "unchecked", text: string | RegExp) =>
   page.locator(`[data-checker] [role=status] .verdict--${kind}`, { hasText: text }).waitFor()
 
@@ -88,11 +95,7 @@ guide(
       await drop(page, "words.json", JSON.stringify(saved))
       await outcome(page, "holds", "These words and this salt match the commitment of the file.")
       await run(buy("/api/witness", { commitment: saved.commitment }))
-      await page.evaluate((json) => {
-        const clipboardData = new DataTransfer()
-        clipboardData.setData("text", json)
-        document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }))
-      }, JSON.stringify(saved))
+      await paste(page, JSON.stringify(saved))
       await outcome(
         page,
         "holds",
@@ -102,6 +105,22 @@ guide(
       assert.notInclude(sentBy(requests), words.salt)
       await drop(page, "words.json", JSON.stringify({ ...saved, words: "The raven will return by May." }))
       await outcome(page, "broken", "These words and this salt do not match the commitment of the file.")
+    })
+
+    it("sends the fingerprint of another pasted text, which may be a secret, on order alone", async ({ visit }) => {
+      const { page } = await visit("/verify")
+      const requests = watch(page)
+      const fingerprint = createHash("sha256").update("The heron wins.").digest("hex")
+      // The script hears pastes once it has taken a file.
+      await drop(page, "empty.txt", "")
+      await outcome(page, "unchecked", "The file is empty.")
+      await paste(page, "The heron wins.")
+      await outcome(page, "unchecked", "Nothing was sent.")
+      await page.waitForLoadState("networkidle")
+      assert.notInclude(sentBy(requests), fingerprint)
+      await page.getByRole("button", { name: "Look for its stone" }).click()
+      await outcome(page, "unchecked", fingerprint)
+      assert.include(sentBy(requests), fingerprint)
     })
 
     it("opens the stone of a file, and names the fingerprint of one that no stone has", async ({ run, visit, url }) => {

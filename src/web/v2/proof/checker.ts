@@ -4,7 +4,7 @@ import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
 import { verifyReceipt } from "../../../buyer/receipt/VerifyReceipt.ts"
-import { hearFiles, longCode, make, find, verdict } from "../page/dom.ts"
+import { button, doors, hearFiles, longCode, make, find, verdict } from "../page/dom.ts"
 import { dayWords } from "../page/durations.ts"
 import { allMarked, marked, valuesOf } from "../page/marks.ts"
 import { AnswerError, ask, cannotHash, pageFailed, sentenceOf, unreached } from "../page/http.ts"
@@ -141,8 +141,16 @@ export const start = () => {
   hearFiles(chosen, document.body, (...files) => void take(...files))
   document.addEventListener("paste", ({ clipboardData, target }) => {
     const text = clipboardData?.getData("text") ?? ""
-    if (text !== "" && !(target instanceof HTMLElement && target.matches("input, textarea")))
-      void take(new File([text], "the pasted text"))
+    if (text === "" || (target instanceof HTMLElement && target.matches("input, textarea"))) return
+    const look = () => void take(new File([text], "the pasted text"))
+    if (recognise(text).kind !== "unknown") return look()
+    newest = []
+    list.replaceChildren()
+    // It may be secret words that were meant for a field.
+    status.replaceChildren(
+      verdict("unchecked", "Nothing was sent.", "A secret could be guessed from its fingerprint, which has no salt."),
+      doors(button("Look for its stone", look)),
+    )
   })
   // Chosen before this script was there.
   const early = [...(chosen.files ?? [])]
