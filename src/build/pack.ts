@@ -39,7 +39,7 @@ const source = commit()
 rmSync(library, { recursive: true, force: true })
 await build(pathToFileURL(`${library}/`))
 // Node strips no types below `node_modules`, so the library is JavaScript with declarations.
-run("tsc", ["--project", "tsconfig.pack.json"])
+run("tsc", ["--project", "tsconfig.pack.json", "--singleThreaded"])
 await packLibrary(root, library)
 for (const file of ["start.js", "node.js"]) cpSync(join(root, "src", file), join(library, "src", file))
 cpSync(join(root, "schema", "openapi.json"), join(library, "schema", "openapi.json"))

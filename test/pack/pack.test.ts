@@ -160,6 +160,13 @@ describe("the packed command", () => {
 })
 
 describe("the packed library", () => {
+  const compiles = async (folder: string) => {
+    const tsc = join(root, "node_modules/typescript/bin/tsc")
+    // Several checkers would each check the packages again.
+    const checked = await run(process.execPath, [tsc, "-p", ".", "--singleThreaded"], folder)
+    assert.deepStrictEqual([checked.stdout, checked.code], ["", 0])
+  }
+
   const assertCompiles = async (name: string, text: string, packages: ReadonlyArray<string>) => {
     const folder = join(library(), name)
     const modules = join(folder, "node_modules")
@@ -169,9 +176,7 @@ describe("the packed library", () => {
     for (const each of packages) await symlink(join(root, "node_modules", each), join(modules, each))
     await writeFile(join(folder, "program.ts"), text)
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }))
-    const tsc = join(root, "node_modules/typescript/bin/tsc")
-    const checked = await run(process.execPath, [tsc, "-p", "."], folder)
-    assert.deepStrictEqual([checked.stdout, checked.code], ["", 0])
+    await compiles(folder)
   }
 
   it("is typed to the last name without the packages that it was made of, with its own declarations checked", () =>
@@ -214,8 +219,7 @@ describe("the packed library", () => {
       typeRoots: [join(root, "node_modules/@types")],
     }
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["same.ts"] }))
-    const checked = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], folder)
-    assert.deepStrictEqual([checked.stdout, checked.code], ["", 0])
+    await compiles(folder)
   })
 })
 
