@@ -33,11 +33,18 @@ export const Form = Schema.declare((value): value is Form => typeof value === "o
 /** Named forms, to which references point. */
 export type Forms = Readonly<Record<string, Form>>
 
+/** A schema never changes, and each server of a process asks for the same ones. */
+const forms = { error: new WeakMap<Schema.Top, Form>(), ignore: new WeakMap<Schema.Top, Form>() }
+
 /** The form of a schema of the contract, without references. */
-export const formOf = (schema: Schema.Top, onExcessProperty: "error" | "ignore" = "ignore"): Form =>
-  Schema.decodeUnknownSync(Form)(
-    jsonOf(Schema.toJsonSchemaDocument(schema, { onExcessProperty, referencePolicy: () => undefined }).schema),
-  )
+export const formOf = (schema: Schema.Top, onExcessProperty: keyof typeof forms = "ignore"): Form => {
+  const kept = forms[onExcessProperty].get(schema)
+  if (kept !== undefined) return kept
+  const document = Schema.toJsonSchemaDocument(schema, { onExcessProperty, referencePolicy: () => undefined })
+  const form = Schema.decodeUnknownSync(Form)(jsonOf(document.schema))
+  forms[onExcessProperty].set(schema, form)
+  return form
+}
 
 /** The remark beside a form: of its place, or else its own description. */
 export const remarkOf = ({ allOf, description }: Form): string | undefined =>

@@ -75,7 +75,8 @@ interface ToolDefinition<In, Out> {
 
 export const agentTool = <In, Out extends object>({ input, output, run, ...described }: ToolDefinition<In, Out>) => {
   const decode = Schema.decodeUnknownEffect(input, { onExcessProperty: "error", errors: "all" })
-  const { properties = {} } = formOf(input)
+  const form = formOf(input, "error")
+  const { properties = {} } = form
   const answerSchema = outputSchema(output)
 
   /** Some hosts send "" or null for what they leave out: absent, where the schema refuses it. */
@@ -88,7 +89,7 @@ export const agentTool = <In, Out extends object>({ input, output, run, ...descr
   return {
     definition: {
       ...described,
-      inputSchema: inputForm(formOf(input, "error")),
+      inputSchema: inputForm(form),
       outputSchema: { ...answerSchema, properties: { ...Object(answerSchema["properties"]), ignored } },
       // Tools change nothing, here or elsewhere, and repeating a call is harmless.
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
