@@ -1,9 +1,10 @@
 /** `npm run mutants`: breaks promises of the wire one after the other; exit code 1 means that no test noticed one. */
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { startVitest } from "vitest/node"
+import { createVitest } from "vitest/node"
 import { endOnSignals, ownTemporaryFolder } from "../../lab/Folders.ts"
 import { root } from "../../lab/Sources.ts"
+import { promiseIn, withPromise } from "./Address.ts"
 import { mutants } from "./promises.ts"
 
 const help = `Usage: npm run mutants [-- --only WORD]
@@ -26,25 +27,30 @@ endOnSignals()
 const chosen = mutants.filter(({ promise }) => promise.includes(values.only))
 const noticed = new Map<string, string>()
 const broken: Array<string> = []
-const vitest = await startVitest("test", [], {
+const vitest = await createVitest("test", {
   root,
   config: join(import.meta.dirname, "vitest.config.ts"),
   watch: false,
-  project: chosen.map(({ promise }) => promise),
   reporters: [
     {
       onTestModuleEnd: (module) => {
-        for (const { message } of module.errors()) broken.push(`${module.project.name}: ${message}`)
+        for (const { message } of module.errors()) broken.push(`${promiseIn(module.moduleId)}: ${message}`)
       },
       onTestCaseResult: (test) => {
-        const { name } = test.project
-        if (test.result().state !== "failed" || noticed.has(name)) return
-        noticed.set(name, test.fullName)
-        console.log(`noticed  ${name}\n         by ${test.fullName}`)
+        const promise = promiseIn(test.module.moduleId)
+        if (test.result().state !== "failed" || noticed.has(promise)) return
+        noticed.set(promise, test.fullName)
+        console.log(`noticed  ${promise}\n         by ${test.fullName}`)
       },
     },
   ],
 })
+const project = vitest.getRootProject()
+await vitest.runTestSpecifications(
+  chosen.flatMap(({ promise, tests }) =>
+    tests.map((file) => project.createSpecification(withPromise(`${root}/test/${file}.test.ts`, promise))),
+  ),
+)
 await vitest.close()
 const survivors = chosen.filter(({ promise }) => !noticed.has(promise))
 for (const { promise, tests } of survivors) console.log(`SURVIVED ${promise}\n         in ${tests.join(", ")}`)

@@ -1,16 +1,8 @@
 /** Setup of a mutant's test files: every answer that `fetch` brings passes the change first, also before it is validated. */
-import { beforeEach, inject } from "vitest"
-import { type Change, type WireMutant, type WireAnswer } from "./Falsify.ts"
+import { afterAll, beforeEach } from "vitest"
+import { promiseIn } from "./Address.ts"
+import { type Change, type WireAnswer, type WireMutant } from "./Falsify.ts"
 import { mutants } from "./promises.ts"
-
-declare module "vitest" {
-  interface ProvidedContext {
-    readonly promise: string
-  }
-}
-
-let mutant: WireMutant | undefined
-const send = globalThis.fetch
 
 const falsified = async (response: Response, change: Change) => {
   const { headers, status } = response
@@ -21,6 +13,10 @@ const falsified = async (response: Response, change: Change) => {
   return Object.defineProperty(changed, "url", { value: response.url })
 }
 
+let mutant: WireMutant | undefined
+let isNoticed = false
+const send = globalThis.fetch
+
 globalThis.fetch = async (input, init) => {
   const response = await send(input, init)
   const method = init?.method ?? (input instanceof Request ? input.method : "GET")
@@ -30,12 +26,12 @@ globalThis.fetch = async (input, init) => {
     : response
 }
 
-mutant = mutants.find(({ promise }) => promise === inject("promise"))
+// The worker's next file has a promise of its own.
+afterAll(() => void (globalThis.fetch = send))
 
-let isNoticed = false
-
-// One failure is enough: the other tests of the file would only cost time.
-beforeEach(({ onTestFailed, skip }) => {
+beforeEach(({ onTestFailed, skip, task }) => {
+  mutant ??= mutants.find(({ promise }) => promise === promiseIn(task.file.filepath))
+  // One failure is enough: the other tests of the file would only cost time.
   onTestFailed(() => void (isNoticed = true))
   if (isNoticed) skip()
 })
