@@ -10,9 +10,6 @@ import { html } from "../../src/platform/Html.ts"
 import { createActs, sandbox } from "../lab/browser/Guide.ts"
 import { ask, realClock, TestServer } from "../lab/Fixture.ts"
 
-const meta = (text: string, name: string) =>
-  new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1]
-
 layer(sandbox(), realClock)("the pages", (it) => {
   it.effect("answer with a page, the record, or neither, as requested", function* () {
     const { url } = yield* TestServer
@@ -29,12 +26,7 @@ layer(sandbox(), realClock)("the pages", (it) => {
         "accept",
         "either form is cached apart",
       )
-      assert.match(page.text, /<title>[^<]+ · Spirit Altar<\/title>/u)
-      assert.isAbove(meta(page.text, "description")?.length ?? 0, 20)
-      const picture = meta(page.text, "og:image") ?? ""
-      const drawn = yield* ask(picture, {})
-      assert.deepStrictEqual([drawn.status, drawn.headers.get("content-type")], [200, "image/png"], picture)
-      assert.strictEqual(meta(page.text, "og:url"), `${url}${path}`)
+      assert.include(page.text, `<meta property="og:url" content="${url}${path}"`)
 
       const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
       const known = yield* ask(`${url}${api}`)

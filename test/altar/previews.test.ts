@@ -6,8 +6,9 @@ import { Moderation } from "../../src/altar/Moderation.ts"
 import { lineFor } from "../../src/altar/prayers/Prayers.ts"
 import * as Pictures from "../../src/pages/pictures/Pictures.ts"
 import { buy, buyForId } from "../lab/buyer/Purchase.ts"
+import { reveal, salt } from "../lab/buyer/Sealed.ts"
 import { assert, layer } from "../lab/It.ts"
-import { anotherServer, ask, newCommitment, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { anotherServer, ask, newCommitment, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const meta = (text: string, name: string) =>
   new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1] ?? ""
@@ -64,7 +65,6 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("a shared link",
 
   it.effect("keeps its picture for ever, and gets another one when the stone is opened", function* () {
     const { url } = yield* TestServer
-    const salt = "5c1fd1e6a0bb4e7f9c2d"
     const id = yield* buyForId("/api/witness", { commitment: seal(salt, "It will rain.") })
     const sealed = yield* shared(`/witness/${id}`)
     const before = yield* assertPicture(sealed.image)
@@ -74,7 +74,7 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("a shared link",
     assert.strictEqual((yield* picture(sealed.image, { "if-none-match": tag })).status, 304)
     assert.isTrue((yield* picture(sealed.image)).bytes.equals(before.bytes))
 
-    yield* ask(`${url}/api/witness/${id}/reveal`, post({ salt, text: "It will rain." }))
+    yield* reveal(id, "It will rain.")
     const opened = yield* shared(`/witness/${id}`)
     assert.notStrictEqual(opened.image, sealed.image)
     assert.isFalse((yield* assertPicture(opened.image)).bytes.equals(before.bytes))

@@ -1,5 +1,6 @@
 /** Revealed words as their readers meet them: shown with their salt, hashed by everyone, and never shown when they were changed. */
 import { buyForId } from "../lab/buyer/Purchase.ts"
+import { reveal, salt, unseal } from "../lab/buyer/Sealed.ts"
 import { assert, layer } from "../lab/It.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
@@ -12,8 +13,6 @@ import { type Answer, ask, post, realClock, TestServer, world } from "../lab/Fix
 import { verify } from "../lab/VerifiedAltar.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 
-const salt = "5c1fd1e6a0bb4e7f9c2d"
-
 const read = Effect.fnUntraced(function* (path: string) {
   const { url } = yield* TestServer
   const got = yield* ask(`${url}${path}`)
@@ -23,23 +22,17 @@ const read = Effect.fnUntraced(function* (path: string) {
 
 /** A stone, a candle and a light, each opened; with the words of each. */
 const opened = Effect.fnUntraced(function* (words: { stone: string; candle: string; light: string }, with_ = salt) {
-  const { url } = yield* TestServer
   const stone = yield* buyForId("/api/witness", { commitment: seal(with_, words.stone), spirit: "moss-hare" })
-  const revealed = yield* ask(`${url}/api/witness/${stone}/reveal`, post({ salt: with_, text: words.stone }))
-  assert.strictEqual(revealed.status, 201, revealed.text)
-  const candle = yield* buyForId("/api/candles/day/moss-hare", {
-    dedication: "For the bees",
-    intentionCommitment: seal(with_, words.candle),
-  })
-  const light = yield* buyForId("/api/candles/day/moss-hare", {
-    parentId: candle,
-    intentionCommitment: seal(with_, words.light),
-  })
-  const unseal = (id: string, text: string) =>
-    ask(`${url}/api/candles/${id}/unseal`, post({ salt: with_, words: text }))
-  const [ofCandle, ofLight] = [yield* unseal(candle, words.candle), yield* unseal(light, words.light)]
-  assert.deepStrictEqual([ofCandle.status, ofLight.status], [201, 201])
-  return { stone, candle, light, answers: { stone: revealed.text, candle: ofCandle.text, light: ofLight.text } }
+  const lit = (body: object, text: string) =>
+    buyForId("/api/candles/day/moss-hare", { ...body, intentionCommitment: seal(with_, text) })
+  const candle = yield* lit({ dedication: "For the bees" }, words.candle)
+  const light = yield* lit({ parentId: candle }, words.light)
+  const answers = {
+    stone: (yield* reveal(stone, words.stone, { salt: with_ })).text,
+    candle: (yield* unseal(candle, words.candle, { salt: with_ })).text,
+    light: (yield* unseal(light, words.light, { salt: with_ })).text,
+  }
+  return { stone, candle, light, answers }
 })
 
 /** Everything that shows the words of these three. */
@@ -120,8 +113,8 @@ layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, wo
           const text = yield* read(path)
           assert.notInclude(text, secret, path)
         }
-        const { reveal } = JSON.parse(yield* read(`/api/witness/${set.stone}`)).stone
-        assert.deepInclude(reveal, { text: null, salt: null, hidden: true })
+        const { stone } = JSON.parse(yield* read(`/api/witness/${set.stone}`))
+        assert.deepInclude(stone.reveal, { text: null, salt: null, hidden: true })
         for (const id of [set.candle, set.light]) {
           const { act } = JSON.parse(yield* read(`/api/acts/${id}`))
           assert.deepInclude(act.reveal, { text: null, salt: null, hidden: true })
@@ -133,14 +126,13 @@ layer(Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, wo
     })
 
     it.effect("are hidden when their salt is a link, and shown when it is random hexadecimal", function* () {
-      const { url } = yield* TestServer
       const words = { stone: "Look at my salt.", candle: "And at mine.", light: "And here." }
       const advert = yield* opened(words, "buy at https://altar.example")
       for (const path of new Set(Object.values(placesOf(advert)).flat()))
         assert.notInclude(yield* read(path), "buy at", path)
       for (const random of ["0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "29b8031e3cb62c74178f9fe359d632fe"]) {
         const id = yield* buyForId("/api/witness", { commitment: seal(random, "Well salted.") })
-        const revealed = yield* ask(`${url}/api/witness/${id}/reveal`, post({ salt: random, text: "Well salted." }))
+        const revealed = yield* reveal(id, "Well salted.", { salt: random })
         assert.deepInclude(JSON.parse(revealed.text).stone.reveal, { text: "Well salted.", salt: random })
       }
     })

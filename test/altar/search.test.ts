@@ -1,5 +1,6 @@
 /** Search takes exactly what the site prints, and tells nothing about hidden texts. */
 import { buy, buyForId } from "../lab/buyer/Purchase.ts"
+import { reveal, salt, unseal } from "../lab/buyer/Sealed.ts"
 import { assert, layer } from "../lab/It.ts"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -7,9 +8,7 @@ import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import { searchMaximum } from "../../src/altar/Acts.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
-import { anotherServer, ask, newCommitment, post, realClock, TestServer, world } from "../lab/Fixture.ts"
-
-const salt = "5c1fd1e6a0bb4e7f9c2d"
+import { anotherServer, ask, newCommitment, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 const newStone = Effect.fnUntraced(function* (agentName: string) {
   return (yield* buy("/api/witness", { commitment: newCommitment(), agentName })).record
@@ -21,12 +20,6 @@ const search = Effect.fnUntraced(function* (words: string, more = "") {
   const { headers, status, text } = yield* ask(`${url}/v2/acts?q=${encodeURIComponent(words)}${more}`)
   const [, hits = ""] = text.split('id="acts"')
   return { to: headers.get("location"), text, status, hits }
-})
-
-const reveal = Effect.fnUntraced(function* (path: string, body: object) {
-  const { url } = yield* TestServer
-  const { status, text } = yield* ask(`${url}${path}`, post(body))
-  assert.strictEqual(status, 201, text)
 })
 
 const finds = Effect.fnUntraced(function* (words: string, id: string) {
@@ -80,8 +73,8 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("search", (it) =
     yield* finds("thunder", keeper)
     yield* finds("100% of", item)
     for (const words of ["otters", "lanterns", "1__%"]) yield* findsNothing(words)
-    yield* reveal(`/api/witness/${stone}/reveal`, { salt, text: "Otters sleep downstream" })
-    yield* reveal(`/api/candles/${candle}/unseal`, { salt, words: "Lanterns over marshland" })
+    yield* reveal(stone, "Otters sleep downstream")
+    yield* unseal(candle, "Lanterns over marshland")
     yield* finds("otters sleep", stone)
     yield* finds("lanterns", candle)
   })
@@ -90,12 +83,12 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("search", (it) =
     const sql = yield* SqlClient.SqlClient
     const moderation = yield* Moderation
     const stone = yield* buyForId("/api/witness", { commitment: seal(salt, "Secretive walruses") })
-    yield* reveal(`/api/witness/${stone}/reveal`, { salt, text: "Secretive walruses" })
+    yield* reveal(stone, "Secretive walruses")
     const candle = yield* buyForId("/api/candles/day/rain-crow", {
       dedication: "Unwelcome gossip",
       intentionCommitment: seal(salt, "Murmuring gnomes"),
     })
-    yield* reveal(`/api/candles/${candle}/unseal`, { salt, words: "Murmuring gnomes" })
+    yield* unseal(candle, "Murmuring gnomes")
     const keeper = yield* buyForId("/api/acquire/rain-crow", { reason: "Slander in feathers" })
     for (const [id, field, words] of [
       [stone, "words", "walruses"],
@@ -112,7 +105,7 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("search", (it) =
     }
     const linked = "see spam.example.com for more"
     const advert = yield* buyForId("/api/witness", { commitment: seal(linked, "Advertised bargains") })
-    yield* reveal(`/api/witness/${advert}/reveal`, { salt: linked, text: "Advertised bargains" })
+    yield* reveal(advert, "Advertised bargains", { salt: linked })
     yield* findsNothing("bargains")
   })
 

@@ -1,22 +1,20 @@
 /** Every text of a stranger, wherever a page, a feed, a list or a tool shows it: never as markup, and nowhere once it is hidden. */
 import { buyForId } from "../lab/buyer/Purchase.ts"
+import { reveal, salt, unseal } from "../lab/buyer/Sealed.ts"
 import { assert, layer } from "../lab/It.ts"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
-import { ask, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { ask, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { operations } from "../lab/OpenApi.ts"
-
-const salt = "a salt of sixteen or more"
 
 /** A text with markup, and a word that finds it again in whatever shows it. */
 const markup = (word: string) => `<b onclick="x">${word}</b>`
 
 /** One row of each kind, with every text that a stranger may write; the words of each by the act's id and member. */
 const written = Effect.gen(function* () {
-  const { url } = yield* TestServer
   const spirit = "moss-hare"
   const sealed = (words: string) => seal(salt, markup(words))
   const prayer = yield* buyForId(`/api/prayers/${spirit}`, {
@@ -47,15 +45,10 @@ const written = Effect.gen(function* () {
     commitment: sealed("Stonewords"),
   })
   const nameless = yield* buyForId("/api/witness", { spirit, commitment: sealed("Otherwords") })
-  const open = (path: string, body: object) =>
-    Effect.map(ask(url + path, post({ salt, ...body })), ({ status }) => status)
-  const opened = [
-    yield* open(`/api/candles/${candle}/unseal`, { words: markup("Candlewords") }),
-    yield* open(`/api/candles/${light}/unseal`, { words: markup("Lightwords") }),
-    yield* open(`/api/witness/${stone}/reveal`, { text: markup("Stonewords") }),
-    yield* open(`/api/witness/${nameless}/reveal`, { text: markup("Otherwords"), agentName: markup("Revealname") }),
-  ]
-  assert.deepStrictEqual(opened, [201, 201, 201, 201])
+  yield* unseal(candle, markup("Candlewords"))
+  yield* unseal(light, markup("Lightwords"))
+  yield* reveal(stone, markup("Stonewords"))
+  yield* reveal(nameless, markup("Otherwords"), { agentName: markup("Revealname") })
   return [
     [prayer, "name", "Prayername"],
     [keeper, "name", "Keepername"],

@@ -7,12 +7,12 @@ import { inLowerCase } from "../../src/payments/x402/chain/Eip3009.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { buyerOf, newCustomer } from "../lab/buyer/LibraryBuyer.ts"
 import { buy, mine, onChain } from "../lab/buyer/Purchase.ts"
-import { checked, key, signer } from "../lab/buyer/ReceiptFiles.ts"
+import { checked, key, receipts } from "../lab/buyer/ReceiptFiles.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, newKey, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { call, connect } from "../lab/McpClient.ts"
 
-const house = world({ sweepEvery: Duration.millis(200) }, { receipts: { current: signer, retired: [] } })
+const house = world({ sweepEvery: Duration.millis(200) }, { receipts })
 
 /** Everything that states the date of a stone: record, page, receipt file and tool. */
 const statements = Effect.fnUntraced(function* (id: string) {

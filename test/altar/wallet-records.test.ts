@@ -6,9 +6,8 @@ import { seal } from "../../src/altar/Hashes.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { buy } from "../lab/buyer/Purchase.ts"
-import { ask, newCommitment, newPayer, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
-
-const salt = "a salt of sixteen or more"
+import { reveal, salt } from "../lab/buyer/Sealed.ts"
+import { ask, newCommitment, newPayer, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 
 type Payer = Effect.Success<ReturnType<typeof newPayer>>
 
@@ -16,9 +15,8 @@ const buyStone = (payer: Payer, body: object = { commitment: newCommitment() }) 
   Effect.map(buy("/api/witness", body, { payer }), ({ record }) => record)
 
 const open = Effect.fnUntraced(function* (payer: Payer, words: string, key = salt) {
-  const { url } = yield* TestServer
   const { id } = yield* buyStone(payer, { commitment: seal(key, words), kind: "prediction" })
-  assert.strictEqual((yield* ask(`${url}/api/witness/${id}/reveal`, post({ salt: key, text: words }))).status, 201)
+  yield* reveal(id, words, { salt: key })
   return String(id)
 })
 

@@ -1,33 +1,31 @@
 /** The check page: receipts and proofs of this altar, part by part, green only where every part holds. */
-import { buy } from "../lab/buyer/Purchase.ts"
+import { buy, buyForId } from "../lab/buyer/Purchase.ts"
 import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
-import { Effect, Option, Result } from "effect"
+import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { generate, plainFrom } from "../../src/log/Signer.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
 import { sentBy } from "../lab/browser/WordsPage.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide } from "../lab/browser/Guide.ts"
-import { ask, post, TestServer } from "../lab/Fixture.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
+import { receipts } from "../lab/buyer/ReceiptFiles.ts"
+import { reveal, salt } from "../lab/buyer/Sealed.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { cosigningKey } from "../lab/log/Cosigner.ts"
 import { until } from "../lab/Eventually.ts"
 import { foreignLog } from "../lab/log/MemoryLog.ts"
 
-const receipts = { current: Result.getOrThrow(plainFrom(Result.getOrThrow(generate("receipts-1")))), retired: [] }
 const log = foreignLog("logs.example/2026", ["tea", "milk", "salt"], [cosigningKey("w1.example")])
 
-const words = { salt: "5c1fd1e6a0bb4e7f9c2d", text: "The heron will return by May." }
+const words = { salt, text: "The heron will return by May." }
 
 /** The receipt file and the proof of a revealed stone. */
 const stone = Effect.gen(function* () {
   const { url } = yield* TestServer
-  const {
-    record: { id },
-  } = yield* buy("/api/witness", { commitment: seal(words.salt, words.text) })
-  assert.strictEqual((yield* ask(`${url}/api/witness/${id}/reveal`, post(words))).status, 201)
+  const id = yield* buyForId("/api/witness", { commitment: seal(salt, words.text) })
+  yield* reveal(id, words.text)
   const { text } = yield* ask(`${url}/witness/${id}.receipt.json`).pipe(until("no proof", ({ json }) => "log" in json))
   return { id, receipt: text, proof: (yield* ask(`${url}/api/witness/${id}/proof`)).text }
 })
@@ -186,5 +184,5 @@ guide(
       await outcome(page, "unchecked", "It is of another log: check it with spirit-altar verify-proof.")
     })
   },
-  { receipts, log: { ...signing, checkpointFile: Option.none() } },
+  { receipts, log: signing },
 )

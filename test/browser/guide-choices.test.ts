@@ -1,11 +1,9 @@
-/** A page says where to go on: where nothing is chosen, a wallet refuses, a limit is reached, or a stone is revealed. */
-import { buy, buyForId } from "../lab/buyer/Purchase.ts"
+/** A page says where to go on: where nothing is chosen, a wallet refuses, or a limit is reached. */
+import { buy } from "../lab/buyer/Purchase.ts"
 import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
-import { seal } from "../../src/altar/Hashes.ts"
 import { createActs, guide, settled } from "../lab/browser/Guide.ts"
-import { isFocused, takeRealMoney } from "../lab/browser/GuidePage.ts"
-import { reveal } from "../lab/browser/WordsPage.ts"
+import { takeRealMoney } from "../lab/browser/GuidePage.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 
 /** Wallets that announce themselves, whose owner declines to connect. */
@@ -71,28 +69,6 @@ guide("a buyer", (it) => {
     await wait.waitFor()
     assert.isTrue(await wait.isDisabled())
     await page.getByRole("button", { name: "Try again", exact: true }).waitFor()
-  })
-})
-
-guide("a stone's page", (it) => {
-  it("puts revealed words where every reader finds them, and is then titled and shared by them", async ({
-    run,
-    visit,
-    url,
-  }) => {
-    const [salt, words] = ["5c1fd1e6a0bb4e7f9c2d", "The heron will return by May."]
-    const id = await run(buyForId("/api/witness", { commitment: seal(salt, words) }))
-    const { page } = await visit(`/witness/${id}`)
-    await reveal(page, salt, words)
-    await page.locator("h1", { hasText: words }).waitFor()
-    await page.getByText(/^These words existed on /u).waitFor()
-    assert.isTrue(await isFocused(page, "h1"))
-    assert.strictEqual(await page.locator("[data-reveal]").count(), 0)
-    assert.strictEqual(await page.locator("#share-address").count(), 1)
-    await page.goto(`${url}/witness/${id}`)
-    assert.include(await page.title(), words)
-    assert.include((await page.locator('meta[property="og:title"]').getAttribute("content")) ?? "", words)
-    assert.include(await page.locator("h1").innerText(), words)
   })
 })
 

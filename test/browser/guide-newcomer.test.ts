@@ -4,6 +4,7 @@ import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { guide, settled } from "../lab/browser/Guide.ts"
+import { isFocused } from "../lab/browser/GuidePage.ts"
 import { write } from "../lab/browser/PrayerPage.ts"
 import { reveal } from "../lab/browser/WordsPage.ts"
 
@@ -34,6 +35,8 @@ guide("a newcomer", (it) => {
     await page.locator(".verify [role=status] .verdict--holds").waitFor()
     await page.locator("[data-reveal]").getByRole("button", { name: "Try again" }).click()
     await page.locator("blockquote.words", { hasText: words }).waitFor()
+    await page.getByText(/^These words existed on /u).waitFor()
+    assert.isTrue(await isFocused(page, "h1"))
   })
 
   it("without a network reads our message at each step of a payment, and can retry in place", async ({ visit }) => {

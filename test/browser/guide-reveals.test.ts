@@ -1,5 +1,6 @@
 /** Revealed words in a reader's browser: hashed there with their salt, and called false where they are not what was sealed. */
-import { buy } from "../lab/buyer/Purchase.ts"
+import { buyForId } from "../lab/buyer/Purchase.ts"
+import { reveal, salt, unseal } from "../lab/buyer/Sealed.ts"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
@@ -7,33 +8,25 @@ import { pebbleWords } from "../../src/pages/templates/Pebble.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide } from "../lab/browser/Guide.ts"
-import { ask, post, TestServer } from "../lab/Fixture.ts"
+import { ask } from "../lab/Fixture.ts"
 
 /** In green, once the words hash to their commitment. */
 const existed = /^These words existed on \d+ \w+ \d{4}\.$/u
 
-const salt = "5c1fd1e6a0bb4e7f9c2d"
 const words = "The heron will return by May."
 const other = "Something that came true."
 
 const odd = { salt: ' a salt\r\nof <b>&amp;"two" lines ', words: ' It\'s "quoted",\r\n<i>and</i> cafe\u0301. ' }
 
 const opened = Effect.gen(function* () {
-  const { url } = yield* TestServer
-  const reveal = Effect.fnUntraced(function* (path: string, body: object) {
-    const got = yield* ask(`${url}${path}`, post(body))
-    assert.strictEqual(got.status, 201, got.text)
-  })
-  const { record: stone } = yield* buy("/api/witness", { commitment: seal(salt, words), agentName: "Wren" })
-  yield* reveal(`/api/witness/${stone.id}/reveal`, { salt, text: words, agentName: "Wren" })
-  const { record: strange } = yield* buy("/api/witness", { commitment: seal(odd.salt, odd.words) })
-  yield* reveal(`/api/witness/${strange.id}/reveal`, { salt: odd.salt, text: odd.words })
-  const { record: candle } = yield* buy("/api/candles/day/moss-hare", {
-    dedication: "For the bees",
-    intentionCommitment: seal(salt, words),
-  })
-  yield* reveal(`/api/candles/${candle.id}/unseal`, { salt, words })
-  return { stone: stone.id, strange: strange.id, candle: candle.id }
+  const stone = yield* buyForId("/api/witness", { commitment: seal(salt, words), agentName: "Wren" })
+  yield* reveal(stone, words, { agentName: "Wren" })
+  const strange = yield* buyForId("/api/witness", { commitment: seal(odd.salt, odd.words) })
+  yield* reveal(strange, odd.words, { salt: odd.salt })
+  const intentionCommitment = seal(salt, words)
+  const candle = yield* buyForId("/api/candles/day/moss-hare", { dedication: "For the bees", intentionCommitment })
+  yield* unseal(candle, words)
+  return { stone, strange, candle }
 })
 
 const lie = (page: Page) =>

@@ -75,6 +75,7 @@ guide("sealed words", (it) => {
     assert.isTrue(await isFocused(page, "h1"))
     assert.deepStrictEqual(valuesOf(await held(page), "revealed"), [true])
     assert.strictEqual(await page.locator("[data-reveal], [data-owner]").count(), 0)
+    assert.strictEqual(await page.locator("#share-address").count(), 1)
     assert.strictEqual(signed(requests).length, 1)
   })
 

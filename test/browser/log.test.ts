@@ -1,6 +1,5 @@
 /** The log in a browser, over the links that were hashed, and red for other stones. */
 import { assert } from "@effect/vitest"
-import { Option } from "effect"
 import type { Page } from "playwright-core"
 import { guide, loggedStone } from "../lab/browser/Guide.ts"
 import { origin, signer, signing } from "../lab/log/LogFixture.ts"
@@ -38,7 +37,7 @@ guide(
       await page.unroute("**/log/checkpoint")
       for (const [size, words] of [
         [4, "its root is not that of these links"],
-        [2, "its root is not that of these links"],
+        [2, "Log: wrong. It signed a checkpoint over 2 stones, and its root is not that of these links."],
         [5000, "and the chain ends before"],
       ] as const) {
         await answer(signed(size))
@@ -73,5 +72,5 @@ guide(
       await log(page, "unchecked", "This browser cannot check Ed25519 signatures")
     })
   },
-  { log: { ...signing, checkpointFile: Option.none() } },
+  { log: signing },
 )

@@ -1,7 +1,6 @@
 /** Pages on paper: a stone is one sheet, whose two commands compute its hashes; nothing private is printed. */
 import { execFileSync } from "node:child_process"
 import { assert } from "@effect/vitest"
-import { Option } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { readQrCode } from "../lab/browser/QrCode.ts"
@@ -79,5 +78,5 @@ guide(
       assert.deepStrictEqual(await page.locator("h2:visible").allInnerTexts(), ["Record", "Receipt"])
     })
   },
-  { log: { ...signing, checkpointFile: Option.none() } },
+  { log: signing },
 )

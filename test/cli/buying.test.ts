@@ -4,14 +4,12 @@ import { join } from "node:path"
 import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { generatePrivateKey } from "viem/accounts"
-import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { holding, terminal, type Terminal } from "../lab/Terminal.ts"
 import { today } from "../lab/Clock.ts"
 import { newKey, realClock, world } from "../lab/Fixture.ts"
 import { assertEach } from "../lab/Assertions.ts"
 
 const words = "The heron will return by May."
-const spent = ({ address }: Terminal) => authorizationsUsed({ account: { address } })
 
 const json = Effect.fnUntraced(function* (at: Terminal, name: string, ...args: ReadonlyArray<string>) {
   const { code, stderr, stdout } = yield* at.command([name, "--json", ...args])
@@ -55,7 +53,7 @@ layer(world(), realClock)("spirit-altar", (it) => {
     assert.include(others.stderr, "These words are not those that this journal sealed")
     const revealed = yield* json(at, "reveal", id, "--text", words)
     assert.strictEqual(revealed.stone.reveal.text, words)
-    assert.strictEqual(yield* spent(at), 1)
+    assert.strictEqual(yield* at.spent, 1)
 
     const kept = join(at.folder, ".local", "state", "spirit-altar")
     assert.strictEqual(statSync(kept).mode & 0o777, 0o700)
@@ -92,7 +90,7 @@ layer(world(), realClock)("spirit-altar", (it) => {
       ({ act, state }: { readonly act: string; readonly state: string }) => [act, state],
       ["offerPrayer", "takeIn", "collectMaterial", "lightWeek", "lightDay"].map((act) => [act, "settled"]),
     )
-    assert.strictEqual(yield* spent(at), 5)
+    assert.strictEqual(yield* at.spent, 5)
   })
 
   it.effect("continues with the very same payment after it was killed between signature and answer", function* () {
@@ -103,13 +101,13 @@ layer(world(), realClock)("spirit-altar", (it) => {
     yield* Effect.promise(() => doomed.says("HELD"))
     doomed.child.kill("SIGKILL")
     yield* Effect.promise(() => doomed.ended)
-    assert.strictEqual(yield* spent(at), 0)
+    assert.strictEqual(yield* at.spent, 0)
     assert.deepStrictEqual(yield* states(at), ["open"])
     const repeated = yield* at.run(order)
     assert.strictEqual(repeated.code, 0, repeated.stderr)
     assert.include(repeated.stderr, "repeated    resending the payment signed for this key")
     assert.notInclude(repeated.stderr, "signed      ")
-    assert.strictEqual(yield* spent(at), 1)
+    assert.strictEqual(yield* at.spent, 1)
   })
 
   it.effect(
@@ -129,7 +127,7 @@ layer(world(), realClock)("spirit-altar", (it) => {
       assert.strictEqual(ended.code, 0, ended.stderr)
       const again = yield* json(at, "acts", "--", key)
       assert.strictEqual(again.record.sequence > 0, true)
-      assert.strictEqual(yield* spent(at), 1)
+      assert.strictEqual(yield* at.spent, 1)
     },
   )
 
@@ -168,7 +166,7 @@ layer(world(), realClock)("spirit-altar", (it) => {
       assert.include(ended.stderr, refused.message)
       assert.notInclude(ended.stderr, at.secret.slice(2))
     }
-    assert.strictEqual(yield* spent(at), 0)
+    assert.strictEqual(yield* at.spent, 0)
     assertEach(
       (yield* json(at, "acts")).filter(({ key }: { readonly key: string }) => key === empty),
       ({ state }: { readonly state: string }) => state,

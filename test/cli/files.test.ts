@@ -4,14 +4,11 @@ import { appendFileSync, mkdirSync, readFileSync, renameSync, symlinkSync, trunc
 import { join } from "node:path"
 import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
-import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { realClock, world } from "../lab/Fixture.ts"
-import { terminal, type Terminal } from "../lab/Terminal.ts"
+import { terminal } from "../lab/Terminal.ts"
 
 /** A server that does not answer. */
 const stopped = { SPIRIT_ALTAR_URL: "http://127.0.0.1:9" }
-
-const spent = ({ address }: Terminal) => authorizationsUsed({ account: { address } })
 
 const write = (folder: string, files: Readonly<Record<string, string>>) => {
   mkdirSync(join(folder, "notes"), { recursive: true })
@@ -52,7 +49,7 @@ layer(world(), realClock)("a stone of files", (it) => {
     assert.strictEqual(offline.code, 0, offline.stderr)
     assert.match(offline.stdout, /^HOLDS {8}files: 4 of 4 files/mu)
     assert.match(offline.stdout, /^HOLDS {8}file: .* records the hash of SHA256SUMS\.$/mu)
-    assert.strictEqual(yield* spent(at), 1)
+    assert.strictEqual(yield* at.spent, 1)
   })
 
   it.effect("names each changed, missing and added file, and a list or a stone that is another", function* () {
@@ -123,7 +120,7 @@ layer(world(), realClock)("a stone of files", (it) => {
       assert.match(JSON.parse(stdout).message, /Nothing was sent or charged\.$/u)
     }
     assert.strictEqual(readFileSync(join(old, "SHA256SUMS"), "utf8"), "kept")
-    assert.strictEqual(yield* spent(at), 0)
+    assert.strictEqual(yield* at.spent, 0)
   })
 
   it.effect.each<readonly [name: string, flag: string, change: (folder: string) => void]>([
@@ -145,7 +142,7 @@ layer(world(), realClock)("a stone of files", (it) => {
       const { code, stderr } = yield* Effect.promise(() => reading.ended)
       assert.strictEqual(code, 1)
       assert.match(stderr, /changed while it was read: .* Nothing was sent or charged\.$/mu)
-      assert.strictEqual(yield* spent(at), 0)
+      assert.strictEqual(yield* at.spent, 0)
     },
   )
 })

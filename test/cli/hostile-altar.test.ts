@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
-import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
 import { realClock, world } from "../lab/Fixture.ts"
@@ -64,6 +63,6 @@ globalThis.fetch = (input, init) =>
     assert.match(key, /^buyer-/u)
     const revealed = yield* at.run(["reveal", id, "--json"])
     assert.strictEqual(JSON.parse(revealed.stdout).stone.reveal.text, words)
-    assert.strictEqual(yield* authorizationsUsed({ account: at }), 1)
+    assert.strictEqual(yield* at.spent, 1)
   })
 })

@@ -5,16 +5,14 @@ import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
-import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { today } from "../lab/Clock.ts"
 import { realClock, world } from "../lab/Fixture.ts"
 import { main } from "../lab/Process.ts"
 import { type StdioMcp, stdioMcp } from "../lab/StdioMcp.ts"
-import { holding, terminal, type Terminal } from "../lab/Terminal.ts"
+import { holding, terminal } from "../lab/Terminal.ts"
 
 const guide = readFileSync(new URL("../../docs/integrating.md", import.meta.url), "utf8")
 const words = "The heron will return by May."
-const spent = ({ address }: Terminal) => authorizationsUsed({ account: { address } })
 
 layer(world(), realClock)("spirit-altar mcp", (it) => {
   it.effect("sells each act once, and lists, reveals and verifies what it sealed", function* () {
@@ -67,7 +65,7 @@ layer(world(), realClock)("spirit-altar mcp", (it) => {
       assert.strictEqual((await call("verify", { thing: "http://127.0.0.1:9/latest" })).answer.code, "bad_url")
       assert.strictEqual((await call("outcome", { key })).answer.record.id, record.id)
     })
-    assert.strictEqual(yield* spent(at), 7)
+    assert.strictEqual(yield* at.spent, 7)
     assert.notInclude(stderr(), at.secret.slice(2))
   })
 
@@ -90,7 +88,7 @@ layer(world(), realClock)("spirit-altar mcp", (it) => {
       assert.isFalse(resumed.isError, JSON.stringify(resumed.answer))
       assert.include(JSON.stringify(open.answer), String(resumed.answer.key))
       assert.notInclude(restarted.stderr(), "signed      ")
-      assert.strictEqual(yield* spent(at), payments)
+      assert.strictEqual(yield* at.spent, payments)
     }
   })
 
@@ -121,7 +119,7 @@ layer(world(), realClock)("spirit-altar mcp", (it) => {
         assert.deepStrictEqual([isError, answer.ok, answer.code], [true, false, code], JSON.stringify(answer))
         assert.match(answer.message, says)
       }
-      assert.strictEqual(yield* spent(at), 0)
+      assert.strictEqual(yield* at.spent, 0)
     },
   )
 
@@ -148,7 +146,7 @@ layer(world(), realClock)("spirit-altar mcp", (it) => {
       assert.deepInclude(structuredContent, { ok: true, repeated: false })
       await client.close()
     })
-    assert.strictEqual(yield* spent(at), 1)
+    assert.strictEqual(yield* at.spent, 1)
     const ended = yield* at.run(["mcp"])
     assert.deepStrictEqual([ended.code, ended.stdout], [0, ""], ended.stderr)
   })

@@ -5,11 +5,10 @@ import { Effect, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { buy } from "../lab/buyer/Purchase.ts"
-import { ask, newPayer, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { reveal, salt } from "../lab/buyer/Sealed.ts"
+import { newPayer, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { forward, json, serve } from "../lab/proxy/HttpServer.ts"
 import { verify } from "../lab/VerifiedAltar.ts"
-
-const salt = "a salt of sixteen or more"
 
 /** A wallet with a candle and two stones, of which the first is opened. */
 const settled = Effect.gen(function* () {
@@ -21,7 +20,7 @@ const settled = Effect.gen(function* () {
   const first = yield* stone("one")
   yield* buy("/api/candles/day/kelp-seal", { dedication: "Two" }, { payer })
   const second = yield* stone("two")
-  assert.strictEqual((yield* ask(`${url}/api/witness/${first.id}/reveal`, post({ salt, text: "one" }))).status, 201)
+  yield* reveal(first.id, "one")
   return { url, rpcUrl, wallet: payer.address, first, second }
 })
 

@@ -111,7 +111,9 @@ it.effect("a refusal names each member and what it must be, never a type of ours
       /^mode: Must be "calm" or "spark" or "ping" or "celebrate"\. /u,
     ],
     [WitnessBody, { commitment: "0".repeat(64), spirit: "cat" }, /^spirit: Must be one of the 24 values/u],
-    [WitnessBody, { commitment: "x" }, /^commitment: Must be a string matching the RegExp /u],
+    [WitnessBody, { commitment: "A".repeat(64) }, /^commitment: Must be a string matching the RegExp /u],
+    [WitnessBody, { agentName: null }, /^commitment: Must be present; agentName: Must be /u],
+    [WitnessBody, { commitment: "0".repeat(64), kind: "wish" }, /^kind: Must be /u],
   ]
   for (const [schema, body, says] of cases) {
     const { message } = malformed(issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(schema, strict)(body)))).error

@@ -9,6 +9,7 @@ import { TestServer } from "./Fixture.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { newFolder } from "./Folders.ts"
+import { authorizationsUsed } from "./buyer/LibraryBuyer.ts"
 
 const overhear = new URL("run/recordAnswers.ts", import.meta.url).pathname
 
@@ -76,5 +77,7 @@ export const terminal = Effect.gen(function* () {
   /** The same in this process, with the journal that a process finds by itself. */
   const command = ([name = "", ...args]: ReadonlyArray<string>, env: Record<string, string> = {}) =>
     commandRun([name, "--data", join(folder, ".local", "state", "spirit-altar"), ...args], { ...own, ...env })
-  return { folder, address, secret, own, start, run: ended, command }
+  /** How many payments of its wallet are on the chain. */
+  const spent = authorizationsUsed({ account: { address } })
+  return { folder, address, secret, own, start, run: ended, command, spent }
 })

@@ -28,16 +28,21 @@ const fails = (says: RegExp) =>
 
 describe.concurrent("serve --check", () => {
   staged(
-    "fails for an absent node, an unnamed operator, a paused token and a blocked PAY_TO, without a secret",
+    "fails for an absent database or node, an unnamed operator, a paused token and a blocked PAY_TO, without a secret",
     function* () {
       const { payTo } = yield* LocalChain
       const { code, stderr, stdout } = yield* checked()
       assert.strictEqual(code, 0, stderr)
       for (const part of ["database", "chain", "token", "relayer"]) assert.match(stdout, new RegExp(`^${part} `, "mu"))
-      const away = yield* checked({ RPC_URL: "http://127.0.0.1:1/hush" })
-      assert.strictEqual(away.code, 1)
-      assert.match(away.stderr, /^The node of RPC_URL cannot be used: eth_chainId /mu)
-      assert.notInclude(away.stdout + away.stderr, "hush")
+      for (const [env, says] of [
+        [{ DATABASE_URL: "postgres://u:hush@127.0.0.1:1/d" }, /^The database cannot be used/mu],
+        [{ RPC_URL: "http://127.0.0.1:1/hush" }, /^The node of RPC_URL cannot be used: eth_chainId /mu],
+      ] as const) {
+        const away = yield* checked(env)
+        assert.strictEqual(away.code, 1)
+        assert.match(away.stderr, says)
+        assert.notInclude(away.stdout + away.stderr, "hush")
+      }
       const unnamed = yield* checked({ X402_NETWORK: base, OPERATOR_NAME: "Wren" })
       assert.strictEqual(unnamed.code, 1)
       assert.match(unnamed.stderr, /^OPERATOR_NAME and OPERATOR_CONTACT must both be set/mu)
@@ -47,14 +52,6 @@ describe.concurrent("serve --check", () => {
       yield* usdcOwner(["blacklist", payTo])
       yield* fails(/blocked PAY_TO/u)
     },
-  )
-})
-
-/** A check and a start with the same environment, and how both end. */
-const bothEnd = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
-  const base = { PATH: process.env["PATH"] ?? "", DATABASE_URL: "postgres://u:hush@127.0.0.1:1/d", ...env }
-  return yield* Effect.forEach([["--check"], []], (more) =>
-    Effect.promise(() => run([main, "serve", ...more], { env: base }).ended),
   )
 })
 
@@ -75,6 +72,7 @@ describe.concurrent("a wrong value", () => {
   it.live("is refused by a start with the sentences of serve --check, all at once", function* () {
     const folder = newFolder()
     const wrong = {
+      DATABASE_URL: "x",
       PAY_TO: `0x${"0".repeat(40)}`,
       PUBLIC_URL: "https://altar.example/?x=1",
       HOST: "[::1]",
@@ -85,9 +83,13 @@ describe.concurrent("a wrong value", () => {
       PRIVACY_FILE: folder,
       LOG_COSIGNERS: join(folder, "absent"),
       LOG_CHECKPOINT_FILE: folder,
+      LOG_LEVEL: "loud",
       PAYTO: "0x",
     }
-    const [check, start] = yield* bothEnd(wrong)
+    const env = { PATH: process.env["PATH"] ?? "", ...wrong }
+    const [check, start] = yield* Effect.forEach([["--check"], []], (more) =>
+      Effect.promise(() => run([main, "serve", ...more], { env }).ended),
+    )
     assert.deepStrictEqual([check?.code, start?.code], [1, 1])
     assert.strictEqual(start?.stderr, check?.stderr)
     for (const name of Object.keys(wrong)) assert.match(check?.stderr ?? "", new RegExp(`^${name} is `, "mu"))

@@ -1,6 +1,6 @@
 /** A server's statements while it migrates, sells every act, and serves rooms and its log: nothing that engines lack. */
 import { assert, layer } from "../lab/It.ts"
-import { Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Duration, Effect, Layer, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sandbox from "../../src/sandbox/Sandbox.ts"
 import { buyAt } from "../lab/buyer/Purchase.ts"
@@ -41,7 +41,7 @@ layer(sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), realClock
     const tap = yield* Postgres.make(Redacted.value(direct))
     const { publicUrl: url } = yield* serverWith(
       { sweepEvery: Duration.seconds(1) },
-      { databaseUrl: Redacted.make(tap.url), log: { ...signing, checkpointFile: Option.none() } },
+      { databaseUrl: Redacted.make(tap.url), log: signing },
       Sandbox.routes,
     )
 

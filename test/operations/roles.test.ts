@@ -1,7 +1,7 @@
 /** The roles of the operator's guide, made by its own lines: one of them serves every act and can rewrite none. */
 import { createHash, randomBytes } from "node:crypto"
 import { assert, layer } from "../lab/It.ts"
-import { Effect, Layer, Option, Redacted, Result } from "effect"
+import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
 import * as Sql from "../../src/platform/Sql.ts"
@@ -60,10 +60,7 @@ const made = Effect.acquireRelease(Effect.orDie(run(admin, statementsOf("CREATE 
 )
 
 const served = (databaseUrl: Redacted.Redacted<string>) =>
-  Effect.map(
-    serverWith({}, { databaseUrl, log: { ...signing, checkpointFile: Option.none() } }, Sandbox.routes),
-    ({ publicUrl }) => publicUrl,
-  )
+  Effect.map(serverWith({}, { databaseUrl, log: signing }, Sandbox.routes), ({ publicUrl }) => publicUrl)
 
 const isRefused = (url: Redacted.Redacted<string>, statement: string) =>
   Effect.map(Effect.result(run(url, [statement])), (result) => {

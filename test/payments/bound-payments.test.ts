@@ -15,10 +15,9 @@ import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { stockPurchase } from "../lab/buyer/StockClient.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 import { ask, newCommitment, newKey, newPayer, post, realClock, TestServer, world } from "../lab/Fixture.ts"
-import { checked, key as receiptKey, signer } from "../lab/buyer/ReceiptFiles.ts"
+import { checked, key as receiptKey, receipts } from "../lab/buyer/ReceiptFiles.ts"
 
-const log = { ...signing, checkpointFile: Option.none<string>() }
-const house = Layer.provideMerge(Moderation.layer, world({}, { receipts: { current: signer, retired: [] }, log }))
+const house = Layer.provideMerge(Moderation.layer, world({}, { receipts, log: signing }))
 
 /** A payment for this body, bound to it; `extension` replaces the one that proves it. */
 const boundPayment = Effect.fnUntraced(function* (body: object, extension?: object) {

@@ -109,33 +109,18 @@ layer(world(), realClock)("before any money moves", (it) => {
 
   it.effect("a key must have the documented form", function* () {
     const { url } = yield* TestServer
-    for (const key of ["x".repeat(11), "has space in it", "x".repeat(129), "späte-schlüssel"]) {
+    const quoted = ['"stone-2026-11-21-a1b2c3"', "'stone-2026-11-21-a1b2c3'", '"stone-2026-11-21-a1b2c3']
+    for (const key of ["x".repeat(11), "has space in it", "x".repeat(129), "späte-schlüssel", ...quoted]) {
       const answer = yield* ask(
         `${url}/api/witness`,
         post({ commitment: newCommitment() }, { "idempotency-key": Buffer.from(key).toString("latin1") }),
       )
       assertAnswer(answer, 400, "idempotency_key_invalid", undefined, key)
+      if (quoted.includes(key)) assert.match(String(answer.json["message"]), /quotation marks/u)
     }
     for (const key of ["Az0_-".repeat(3).slice(3), "x".repeat(128)]) {
       const fitting = post({ commitment: newCommitment() }, { "idempotency-key": key })
       assertAnswer(yield* ask(`${url}/api/witness`, fitting), 402, "payment_required", undefined, key)
-    }
-  })
-
-  it.effect("a body must have the documented form, with a name of 1 to 64 code points", function* () {
-    const { url } = yield* TestServer
-    const commitment = newCommitment()
-    for (const [change, status] of [
-      [{ agentName: "😀".repeat(64) }, 402],
-      [{ agentName: "😀".repeat(65) }, 400],
-      [{ agentName: "" }, 400],
-      [{ agentName: null }, 400],
-      [{ commitment: "A".repeat(64) }, 400],
-      [{ kind: "wish" }, 400],
-      [{ spirit: "moss-hair" }, 400],
-    ] as const) {
-      const asked = post({ commitment, ...change }, { "idempotency-key": newKey() })
-      assert.strictEqual((yield* ask(`${url}/api/witness`, asked)).status, status, JSON.stringify(change))
     }
   })
 

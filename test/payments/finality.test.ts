@@ -1,15 +1,12 @@
 /** The fate of a settled transfer: still there once its block is final, found elsewhere, resubmitted once, or gone for good and said so. */
 import { SqlClient } from "effect/sql"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { assert, describe, it } from "../lab/It.ts"
 import type { Hex } from "viem"
-import * as Transfers from "../../src/payments/x402/chain/Transfers.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { onServer } from "../lab/server/Live.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { database, sql as ownSql } from "../lab/Database.ts"
-import { longestLife, scene, us } from "../lab/ScriptedChain.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { type Answer, ask, read, TestServer } from "../lab/Fixture.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
@@ -221,23 +218,6 @@ describe.concurrent("a settled transfer whose block was orphaned", () => {
 })
 
 describe.concurrent("the scan of a server", () => {
-  it.live("is made once in its interval by all servers together", () =>
-    Effect.gen(function* () {
-      const { chain, client, rows, token } = yield* scene()
-      const times = { longestLife, everyMillis: 20_000 }
-      const servers = [1, 2].map(() => Transfers.make(chain.node, rows, { payTo: us, ...times }).scan)
-      const passes = (seconds: number) => client`
-        UPDATE chain_scans SET due_at = due_at - ${seconds}::int * interval '1 second' WHERE network = ${token.network}`
-      const scans = Effect.all(servers)
-      yield* scans
-      assert.deepStrictEqual(yield* scans, [false, false])
-      yield* passes(10)
-      assert.deepStrictEqual(yield* scans, [false, false])
-      yield* passes(10)
-      assert.deepStrictEqual(yield* scans, [true, false])
-    }).pipe(Effect.provide(Layer.provideMerge(ownSql, database))),
-  )
-
   it.live("is due again after four sweeps", () =>
     Effect.gen(function* () {
       const { sql } = yield* paymentFixture

@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { onServer, relayed } from "../lab/server/Live.ts"
-import { ask, newCommitment, newKey, newPayer, post, Proxies, TestServer } from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, newKey, newPayer, post, Proxies, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
@@ -67,6 +67,14 @@ const refusedBy = Effect.fnUntraced(function* (address: string, count: number, c
   return { answers, wallets: wallets.map(({ address }) => address.slice(2).toLowerCase()) }
 })
 
+const assertLimited = (answer: Answer) => {
+  assertAnswer(answer, 429, "rate_limited")
+  const wait = Number(answer.headers.get("retry-after"))
+  assert.isTrue(wait >= 1 && wait <= 60, String(wait))
+  assert.strictEqual(answer.json["retryAfter"], wait)
+  assert.match(String(answer.json["message"]), /60 refused payments per minute.*charged and changed nothing\.$/u)
+}
+
 const server = proxiedServer("relayer", "10 seconds", "1 hour", {}, {}, { trustedProxies: loopback })
 const test = onServer(server)
 
@@ -86,13 +94,7 @@ describe.concurrent("refused payments from one address", () => {
     for (const one of first.answers) assertAnswer(one, 402, "payment_invalid")
 
     const more = yield* refusedBy("198.51.100.7", 20, 8)
-    for (const one of more.answers) {
-      assertAnswer(one, 429, "rate_limited")
-      const wait = Number(one.headers.get("retry-after"))
-      assert.isTrue(wait >= 1 && wait <= 60, String(wait))
-      assert.strictEqual(one.json["retryAfter"], wait)
-      assert.match(String(one.json["message"]), /60 refused payments per minute.*charged and changed nothing\.$/u)
-    }
+    more.answers.forEach(assertLimited)
     assert.isFalse(more.wallets.some(isAskedAbout))
     yield* rpc.calm
 
@@ -217,12 +219,7 @@ describe.concurrent("card payments with invented tokens from one address", () =>
       assert.deepStrictEqual([counted(statuses, 202), counted(statuses, 429)], [60, 66])
       assert.strictEqual(bank.requests().keys, 60)
       assert.strictEqual((yield* Purchase.written).attempts, 60)
-      for (const answer of answers.filter(({ status }) => status === 429)) {
-        assertAnswer(answer, 429, "rate_limited")
-        const wait = Number(answer.headers.get("retry-after"))
-        assert.isTrue(wait >= 1 && wait <= 60, String(wait))
-        assert.match(String(answer.json["message"]), /60 refused payments per minute.*charged and changed nothing\.$/u)
-      }
+      answers.filter(({ status }) => status === 429).forEach(assertLimited)
       const granted = yield* Effect.promise(() => bank.grant("pm_card_visa", "300"))
       assert.deepStrictEqual((yield* cardsFrom("203.0.113.20", [granted])).statuses, [201], "another address pays")
       assert.deepStrictEqual((yield* cardsFrom("198.51.100.20", [granted])).statuses, [429])

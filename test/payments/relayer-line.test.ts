@@ -39,12 +39,6 @@ const settledInTheEnd = Effect.fnUntraced(function* (purchases: ReadonlyArray<Pu
   assert.strictEqual(yield* Purchase.relayed, purchases.length)
 })
 
-/** Lets blocks come again, and leaves those that wait to the relayer. */
-const mine = Purchase.onChain(async (client) => {
-  await client.mine({ blocks: 1 })
-  await client.setAutomine(true)
-})
-
 describe.concurrent("more payments than a node takes of one sender", () => {
   relayedInThreeSeconds(
     "wait in line without a 17th transaction, answer 202 after a while, and are all made",
@@ -61,7 +55,7 @@ describe.concurrent("more payments than a node takes of one sender", () => {
         Array.from({ length: 16 }, (_, nonce) => nonce),
       )
       yield* rpc.calm
-      yield* mine
+      yield* Purchase.mineAll
       yield* settledInTheEnd(purchases)
     },
   )
@@ -79,7 +73,7 @@ describe.concurrent("more payments than a node takes of one sender", () => {
       const before = yield* recorded
       assert.lengthOf(before, 6)
       yield* rpc.calm
-      yield* mine
+      yield* Purchase.mineAll
       yield* settledInTheEnd(purchases)
       assert.deepStrictEqual(yield* recorded, before)
     },
@@ -103,7 +97,7 @@ describe.concurrent("more gas at risk than the limit", () => {
     const trusted = yield* Purchase.prepare({ payer: regular })
     Purchase.assertPending(trusted, yield* Purchase.send(trusted))
     assert.deepStrictEqual(valuesOf(yield* inFlight, "gas"), [150_000, 150_000, 0])
-    yield* mine
+    yield* Purchase.mineAll
     for (const one of [trusted, ...unknown])
       yield* eventually("settled", Purchase.reconcile(one), ({ status }) => status === 200)
     assert.strictEqual(yield* Purchase.relayed, 6)
@@ -121,7 +115,7 @@ describe.concurrent("more gas at risk than the limit", () => {
       assert.include([200, 201, 202], status, text)
     const gas = sql`SELECT gas_at_risk::int AS gas FROM relayer_broadcasts ORDER BY nonce`
     assert.deepStrictEqual(valuesOf(yield* gas, "gas"), [150_000, 150_000])
-    yield* mine
+    yield* Purchase.mineAll
     yield* settledInTheEnd(unknown)
   })
 
@@ -157,7 +151,7 @@ describe.concurrent("wallets with code", () => {
       gas.map(Number).toSorted((a, b) => a - b),
       [0, 150_000, 150_000, 150_001],
     )
-    yield* mine
+    yield* Purchase.mineAll
     for (const one of [trusted, ...plain, ...smart])
       yield* eventually("settled", Purchase.reconcile(one), ({ status }) => status === 200)
     assert.strictEqual(yield* Purchase.relayed, 10)

@@ -240,10 +240,7 @@ describe.concurrent("a transaction that no block includes before its authorizati
     const looks = Effect.map(Purchase.reconcile(purchase), () => sent.length)
     yield* eventually("replaced", looks, (count) => count > 1)
     assert.deepStrictEqual([...new Set(sent.map(nonceOf))], [0])
-    yield* Purchase.onChain(async (client) => {
-      await client.mine({ blocks: 1 })
-      await client.setAutomine(true)
-    })
+    yield* Purchase.mineAll
     assert.strictEqual(yield* Purchase.relayed, 1)
     yield* Purchase.afterNextSweep(purchase)
     assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 402)

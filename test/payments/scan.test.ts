@@ -263,11 +263,20 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
     assert.strictEqual(new Set(yield* transfers).size, 39)
   })
 
-  it.effect("is made once in its time by all servers together", function* () {
-    const { chain, scan, rows } = yield* scene()
+  it.effect("is made once in its interval by all servers together", function* () {
+    const { chain, client, rows, scan, token } = yield* scene()
     yield* scan
-    const hourly = Transfers.make(chain.node, rows, { payTo: us, longestLife, everyMillis: 3_600_000 })
-    const turns = yield* Effect.all([hourly.scan, hourly.scan, hourly.scan], { concurrency: "unbounded" })
-    assert.strictEqual(turns.filter(Boolean).length, 1)
+    const server = () => Transfers.make(chain.node, rows, { payTo: us, longestLife, everyMillis: 20_000 }).scan
+    for (const [seconds, made] of [
+      [0, 1],
+      [0, 0],
+      [10, 0],
+      [10, 1],
+    ] as const) {
+      yield* client`
+        UPDATE chain_scans SET due_at = due_at - ${seconds}::int * interval '1 second' WHERE network = ${token.network}`
+      const turns = yield* Effect.all([server(), server(), server()], { concurrency: "unbounded" })
+      assert.strictEqual(turns.filter(Boolean).length, made)
+    }
   })
 })

@@ -20,6 +20,7 @@ export const host = "https://altar.example"
 export const keyTextOf = (name: string) => Result.getOrThrow(generate(name))
 export const keys = keyTextOf("receipts-1")
 export const signer = Result.getOrThrow(plainFrom(keys))
+export const receipts = { current: signer, retired: [] }
 export const key = Result.getOrThrow(fromText(keys)).vkey
 export const other = Result.getOrThrow(plainFrom(keyTextOf("receipts-1")))
 export const log = Result.getOrThrow(fromText(keyTextOf("altar.example/log")))

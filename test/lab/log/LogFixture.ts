@@ -21,8 +21,8 @@ import { golden } from "./Vectors.ts"
 export const signer = Result.getOrThrow(fromText(Redacted.make(golden.signerKey)))
 export const origin = golden.name
 
-/** A log that signs whenever its tree has grown. */
-export const signing = { signer, origin, publishSeconds: 0 }
+/** A log that signs whenever its tree has grown, and keeps no checkpoint outside its database. */
+export const signing = { signer, origin, publishSeconds: 0, checkpointFile: Option.none<string>() }
 
 let lastSigned: TreeHead | undefined
 
