@@ -138,7 +138,6 @@ layer(world(), realClock)("among all acts,", (it) => {
       ["/api/elements/beeswax/collect?spirit=nobody", {}, 400, "bad_request"],
       ["/api/candles/day/moss-hare", {}, 400, "bad_request"],
       ["/api/candles/day/moss-hare", { dedication: "see my-site.example.com" }, 422, "dedication_held"],
-      ["/api/candles/day/moss-hare", { dedication: "x".repeat(41) }, 400, "bad_request"],
       ["/api/candles/day/moss-hare", { dedication: "x", intentionCommitment: zero }, 422, "commitment_refused"],
       ["/api/candles/year/moss-hare", { dedication: "x" }, 404, "not_found"],
       ["/api/candles/day/moss-hare", { parentId: nowhere }, 409, "parent_not_lit"],

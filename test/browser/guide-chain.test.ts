@@ -5,28 +5,16 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { seal, chainHash } from "../../src/altar/Hashes.ts"
+import type { Segment } from "../../src/buyer/Records.ts"
 import { reveal, salt } from "../lab/buyer/Sealed.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, loggedStone } from "../lab/browser/Guide.ts"
 import { ask, newCommitment, TestServer } from "../lab/Fixture.ts"
 import { commandRun } from "../lab/CommandRun.ts"
-import { type ChainClaim, type ChainPoint, genesis } from "../../schema/altar/ChainCheck.ts"
+import { type ChainPoint, genesis } from "../../schema/altar/ChainCheck.ts"
 
-interface Entry extends ChainClaim {
-  readonly id: string
-  readonly commitment: string
-  readonly witnessedAt: string
-  readonly transaction: string
-  readonly payer: string
-}
-
-interface Segment {
-  readonly anchor: ChainPoint
-  readonly entries: ReadonlyArray<Entry>
-  readonly head: ChainPoint
-  readonly next: number | null
-}
+type Entry = Segment["entries"][number]
 
 type Change = (segment: Segment) => object
 
@@ -51,7 +39,7 @@ const serve = (page: Page, chain: ReadonlyArray<Entry>) =>
     const query = new URL(route.request().url()).searchParams
     const [from, limit] = [Number(query.get("from")), Number(query.get("limit"))]
     const entries = chain.slice(from - 1, from - 1 + limit)
-    const json: Segment & { readonly ok: true } = {
+    const json: Segment = {
       ok: true,
       anchor: pointOf(chain[from - 2]),
       entries,

@@ -122,6 +122,14 @@ guide("several files", (it) => {
   })
 })
 
+/** Chooses the picture beside words that are typed already. */
+const chooseBeside = async (page: Page, words: string) => {
+  await page.locator("#stone-words").fill(words)
+  await page.getByText("More: a file, spirit, name").click()
+  await page.getByLabel("Or a file").setInputFiles(picture)
+  await page.getByText("Hashed.").waitFor()
+}
+
 /** Sets the stone of the form; the commitment and kind that it sent, and its receipt. */
 const set = async (page: Page) => {
   const sent = page.waitForRequest((request) => request.headers()["payment-signature"] !== undefined)
@@ -174,10 +182,7 @@ guide("a stone", (it) => {
     assert.notMatch(ofText.receipt, /the file unchanged/u)
 
     await again()
-    await page.locator("#stone-words").fill("A file of another kind.")
-    await page.getByText("More: a file, spirit, name").click()
-    await page.getByLabel("Or a file").setInputFiles(picture)
-    await page.getByText("Hashed.").waitFor()
+    await chooseBeside(page, "A file of another kind.")
     await page.getByRole("radio", { name: "Promise" }).check()
     const promised = await set(page)
     assert.deepStrictEqual([promised.commitment, promised.kind], [sha256, "promise"])
@@ -187,10 +192,7 @@ guide("a stone", (it) => {
   it("is of the words again once the file is removed, also while it is being hashed", async ({ visit }) => {
     const { page } = await visit("/v2/stone")
     await take(page, "Set the stone")
-    await page.locator("#stone-words").fill("Words after all.")
-    await page.getByText("More: a file, spirit, name").click()
-    await page.getByLabel("Or a file").setInputFiles(picture)
-    await page.getByText("Hashed.").waitFor()
+    await chooseBeside(page, "Words after all.")
     await page.getByLabel("Or a file").setInputFiles([])
     await page.locator("#stone-words").waitFor()
     assert.strictEqual(await page.locator("[data-file-said]").innerText(), "")
@@ -218,10 +220,7 @@ guide("a stone", (it) => {
     assert.strictEqual((await ofFile).commitment, sha256)
 
     await page.getByRole("link", { name: "Another" }).click()
-    await page.locator("#stone-words").fill("Words after all.")
-    await page.getByText("More: a file, spirit, name").click()
-    await page.getByLabel("Or a file").setInputFiles(picture)
-    await page.getByText("Hashed.").waitFor()
+    await chooseBeside(page, "Words after all.")
     await holdFiles(page)
     await page.getByLabel("Or a file").setInputFiles(other)
     await page.evaluate(() => Reflect.get(window, "fail")())

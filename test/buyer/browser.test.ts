@@ -1,41 +1,37 @@
 /** The library runs in a browser as it stands: no built-in of Node, no server code, small at first, and it buys there. */
+import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { assert, describe, it, layer } from "../lab/It.ts"
 import { Effect, Layer } from "effect"
-import { build, type BuildOptions } from "esbuild"
+import { build } from "esbuild"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { Browser, hasBrowser } from "../lab/browser/Browser.ts"
-import { serve } from "../lab/proxy/HttpServer.ts"
+import { pageElsewhere } from "../lab/browser/Elsewhere.ts"
 import { realClock, TestServer, world } from "../lab/Fixture.ts"
 import { assertNone } from "../lab/Assertions.ts"
+import { root } from "../lab/Sources.ts"
 
-const root = new URL("../..", import.meta.url).pathname
-const library = `${root}src/buyer/index.ts`
-
-const bundle = (contents: string, options: BuildOptions) =>
-  build({
-    ...options,
-    stdin: { contents, resolveDir: root, loader: "ts" },
-    bundle: true,
-    minify: true,
-    platform: "browser",
-    target: "es2023",
-    write: false,
-    metafile: true,
-    logLevel: "error",
-  })
+const library = join(root, "src/buyer/index.ts")
 
 /** The first files of a page, and the further files of a payment, gzipped. */
 const bounds = { entry: 4 * 1024, whole: 350 * 1024 }
 
 describe("the bundle", () => {
   it("contains nothing of Node or the server, and is small before the first payment", async () => {
-    const { metafile, outputFiles } = await bundle(`export * from ${JSON.stringify(library)}`, {
+    const { metafile, outputFiles } = await build({
+      entryPoints: [library],
+      bundle: true,
+      minify: true,
+      platform: "browser",
+      target: "es2023",
       format: "esm",
       splitting: true,
       outdir: "dist",
+      write: false,
+      metafile: true,
+      logLevel: "error",
     })
     const inputs = Object.keys(metafile.inputs)
     assertNone(inputs, (file) => /^src\/(?!buyer\/)|^test\//u.test(file))
@@ -47,7 +43,8 @@ describe("the bundle", () => {
       }
       return seen
     }
-    const entry = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === "<stdin>")?.[0] ?? ""
+    const entry =
+      Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === "src/buyer/index.ts")?.[0] ?? ""
     const atOnce = loadedBy(entry, ["import-statement"])
     const whole = loadedBy(entry, ["import-statement", "dynamic-import"])
     const external = [...whole].flatMap((name) => metafile.outputs[name]?.imports.filter((one) => one.external) ?? [])
@@ -102,38 +99,23 @@ describe.skipIf(!hasBrowser)("in a browser,", () => {
   layer(Layer.merge(world(), Browser.layer), realClock)("the library", (it) => {
     it.effect("seals, verifies, buys and reveals on a page of another host, and remembers over a reload", function* () {
       const { url } = yield* TestServer
-      const { outputFiles } = yield* Effect.promise(() => bundle(program, { format: "iife", globalName: "page" }))
-      const elsewhere = yield* serve(async (path) =>
-        path === "/page.js"
-          ? { status: 200, body: outputFiles[0]?.text ?? "", type: "text/javascript" }
-          : { status: 200, body: `<!doctype html><script src="/page.js"></script>`, type: "text/html" },
-      )
+      const { call, page } = yield* pageElsewhere(program)
       const chain = yield* LocalChain
       const secret = generatePrivateKey()
       const { address } = privateKeyToAccount(secret)
       yield* Effect.orDie(chain.fund(address, 100_000n))
-      const chromium = yield* Browser
-      const page = yield* Effect.acquireRelease(
-        Effect.promise(() => chromium.newPage()),
-        (opened) => Effect.promise(() => opened.close()),
-      )
-      const call = (name: string, ...args: ReadonlyArray<string>) =>
-        Effect.promise(() =>
-          page.evaluate(([name, args]) => Reflect.get(window, "page")[name](args), [name, args] as const),
-        )
-      yield* Effect.promise(() => page.goto(elsewhere))
-      const bought = yield* call("buys", url, secret)
+      const bought = yield* call("buys", [url, secret])
       assert.strictEqual(bought.record.commitment, bought.commitment)
       assert.deepStrictEqual([bought.single.ok, bought.segment.ok], [true, true])
       yield* Effect.promise(() => page.reload())
-      const { again, revealed } = yield* call("reveals", url, bought.record.id)
+      const { again, revealed } = yield* call("reveals", [url, bought.record.id])
       assert.deepStrictEqual([again.replayed, again.record], [true, bought.record])
       assert.strictEqual(revealed.stone.reveal.text, "The heron will return by May.")
       assert.strictEqual(yield* authorizationsUsed({ account: { address } }), 1)
       // The origin's storage is full: the oldest purchases that may go make room.
       const fillers: number = yield* call("fills")
       assert.isAbove(fillers, 100)
-      const { last, names, unrevealed } = yield* call("buysMore", url, secret)
+      const { last, names, unrevealed } = yield* call("buysMore", [url, secret])
       for (const { key } of [last, unrevealed]) assert.include(names, `spirit-altar:purchase/${key}`)
       assert.isBelow(names.filter((name: string) => name.includes("filler")).length, fillers)
       assert.notInclude(names, "spirit-altar:purchase/filler-purchase-0")

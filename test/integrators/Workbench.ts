@@ -44,6 +44,7 @@ const shared = ["viem", "@x402/evm", "@x402/fetch"]
 
 /** A folder of its own with the programs, the installed libraries and the shared ones, and nothing else of this repository. */
 export const open = async () => {
+  mustBeInstalled()
   const above = newFolder()
   for (const name of shared) {
     const link = join(above, "node_modules", name)

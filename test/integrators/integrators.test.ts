@@ -25,10 +25,7 @@ vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
 const document = fileURLToPath(new URL("../../schema/openapi.json", import.meta.url))
 
 let bench = ""
-beforeAll(async () => {
-  Workbench.mustBeInstalled()
-  bench = await Workbench.open()
-})
+beforeAll(async () => void (bench = await Workbench.open()))
 
 it("the guide shows the program that runs here", () => {
   const [guide, program] = ["../../docs/integrating.md", "programs/stone.ts"].map((path) =>

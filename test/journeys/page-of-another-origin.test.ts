@@ -1,14 +1,13 @@
 /** A web page of another origin buys with the unchanged x402 client, in a real browser that holds back what is not exposed. */
 import { assert, describe, layer } from "../lab/It.ts"
 import { Duration, Effect, Layer } from "effect"
-import { build } from "esbuild"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { Browser, hasBrowser } from "../lab/browser/Browser.ts"
+import { pageElsewhere } from "../lab/browser/Elsewhere.ts"
 import { automine, mineAll } from "../lab/buyer/Purchase.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { newKey, realClock, TestServer, world } from "../lab/Fixture.ts"
-import { serve } from "../lab/proxy/HttpServer.ts"
 
 /** The page's own program. It knows our documents, not our library, and a tracing script adds headers to each request. */
 const program = `
@@ -57,43 +56,13 @@ export const posts = async ({ to, body }) => told(await traced(to, json(body ?? 
 export const reads = async ({ from }) => told(await traced(from))
 `
 
-/** A page of a server on another port, and its program's functions. */
-const dapp = Effect.gen(function* () {
-  const { outputFiles } = yield* Effect.promise(() =>
-    build({
-      stdin: { contents: program, resolveDir: import.meta.dirname, loader: "js" },
-      bundle: true,
-      format: "iife",
-      globalName: "dapp",
-      platform: "browser",
-      write: false,
-      logLevel: "error",
-    }),
-  )
-  const elsewhere = yield* serve(async (path) =>
-    path === "/dapp.js"
-      ? { status: 200, body: outputFiles[0]?.text ?? "", type: "text/javascript" }
-      : { status: 200, body: `<!doctype html><script src="/dapp.js"></script>`, type: "text/html" },
-  )
-  const chromium = yield* Browser
-  const page = yield* Effect.acquireRelease(
-    Effect.promise(() => chromium.newPage()),
-    (opened) => Effect.promise(() => opened.close()),
-  )
-  yield* Effect.promise(() => page.goto(elsewhere))
-  return (name: string, input: object) =>
-    Effect.promise(() =>
-      page.evaluate(([name, input]) => Reflect.get(window, "dapp")[name](input), [name, input] as const),
-    )
-})
-
 const impatient = world({ patience: Duration.seconds(1) })
 
 describe.skipIf(!hasBrowser)("in a browser,", () => {
   layer(Layer.merge(impatient, Browser.layer), realClock)("a page of another origin", (it) => {
     it.effect("buys a stone, replays it, meets a 202, reconciles and reveals", function* () {
       const { url } = yield* TestServer
-      const page = yield* dapp
+      const { call: page } = yield* pageElsewhere(program)
       const secret = generatePrivateKey()
       const { address } = privateKeyToAccount(secret)
       yield* Effect.orDie((yield* LocalChain).fund(address, 100_000n))

@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { cosigningKey, ownCosigner } from "../lab/log/Cosigner.ts"
-import { policyOf, cosignersOf } from "../lab/log/Cosigners.ts"
+import { policyOf, cosignersOf, type Named } from "../lab/log/Cosigners.ts"
 import {
   forget,
   grow,
@@ -25,8 +25,6 @@ import {
 import { onOwnClock, pass } from "../lab/Clock.ts"
 import { realClock } from "../lab/TestServices.ts"
 import { newFolder } from "../lab/Folders.ts"
-
-type Named = Parameters<typeof policyOf>[0][number]
 
 const start = (cosigners: ReadonlyArray<Named>, file?: string) =>
   server(

@@ -28,13 +28,11 @@ import {
   takeAway,
 } from "../lab/log/LogFixture.ts"
 import { type CosigningKey, cosigningKey, ownCosigner } from "../lab/log/Cosigner.ts"
-import { policyOf, strangeCosigner, cosignersOf } from "../lab/log/Cosigners.ts"
+import { policyOf, strangeCosigner, cosignersOf, type Named } from "../lab/log/Cosigners.ts"
 import { patience } from "../lab/Patience.ts"
 import type { Answering } from "../lab/proxy/HttpServer.ts"
 import { assertEach } from "../lab/Assertions.ts"
 import { realClock } from "../lab/TestServices.ts"
-
-type Named = Parameters<typeof policyOf>[0][number]
 
 /** Runs `use` on a server that asks these cosigners. */
 const withCosigners = <A, E, R>(

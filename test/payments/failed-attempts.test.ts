@@ -1,15 +1,15 @@
 /** When an attempt fails, and what becomes of a payment that comes afterwards. */
 import { assert, describe, it } from "../lab/It.ts"
-import { Effect, Fiber } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { facilitated, onServer, relayedBriefly } from "../lab/server/Live.ts"
 import { eventually } from "../lab/Eventually.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { emptied, paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
-import { broadcast, empty, spend } from "../lab/buyer/ThirdParty.ts"
+import { broadcast, spend } from "../lab/buyer/ThirdParty.ts"
 import { ask, newCommitment, newKey, post } from "../lab/Fixture.ts"
 import { stranger } from "../lab/Chain.ts"
 
@@ -189,17 +189,6 @@ const test = onServer(server)
 
 const fund = ({ payer }: Purchase.Purchase) =>
   Effect.flatMap(LocalChain, (chain) => chain.fund(payer.address, 10n * Purchase.price))
-
-/** A payment whose broadcast is in a block, after all of its wallet's money has left. */
-const emptied = Effect.gen(function* () {
-  const { purchase, rpc } = yield* signedFixture
-  const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(purchase.nonce.slice(2)))
-  const bought = yield* Purchase.sendInto(trap, purchase)
-  yield* empty(purchase.payer)
-  yield* trap.release
-  Purchase.assertPending(purchase, yield* Fiber.join(bought))
-  return purchase
-})
 
 const unmatched = Effect.flatMap(
   SqlClient.SqlClient,

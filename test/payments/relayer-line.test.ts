@@ -5,9 +5,9 @@ import { keccak256 } from "viem"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { onServer, relayed, relayedBriefly } from "../lab/server/Live.ts"
-import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { emptied, signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { agreeing, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
+import { agreeing, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { eventually, until } from "../lab/Eventually.ts"
 import { newPayer } from "../lab/Fixture.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
@@ -173,13 +173,8 @@ describe.concurrent("a transaction", () => {
   relayedBriefly(
     "that is final and did not pay fails its attempt before the authorization expires, although the wallet has money again",
     function* () {
-      const { rpc, sql } = yield* paymentFixture
-      const purchase = yield* Purchase.prepare({ funds: Purchase.price })
-      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      const bought = yield* Purchase.sendInto(trap, purchase)
-      yield* empty(purchase.payer)
-      yield* trap.release
-      Purchase.assertPending(purchase, yield* Fiber.join(bought))
+      const sql = yield* SqlClient.SqlClient
+      const purchase = yield* emptied
       yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
       Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
       const doubts = sql`SELECT 1 FROM payment_attempts WHERE doubted_at IS NOT NULL`

@@ -135,9 +135,6 @@ layer(rooms(), realClock)("the room answers", (it) => {
       { ...message, mode: undefined },
       { ...message, senderKind: "robot" },
       { ...message, senderKind: null },
-      { ...message, sender: " \t " },
-      { ...message, sender: "a".repeat(41) },
-      { ...message, text: "🜁".repeat(161) },
       { ...message, text: 1 },
       { ...message, clientId: "" },
       { ...message, clientId: "a".repeat(65) },
@@ -145,7 +142,6 @@ layer(rooms(), realClock)("the room answers", (it) => {
       { ...message, clientId: "é" },
       { ...message, seq: 1 },
       `{"__proto__": {}, ${JSON.stringify(message).slice(1)}`,
-      ...["\u0000", "\u202e", "\ud800"].map((char) => ({ ...message, text: `a${char}b` })),
     ]
     const refused: ReadonlyArray<readonly [string, RequestInit]> = [
       ...bodies.map((body) => [`${room}/messages`, post(body, bearer(guest))] as const),

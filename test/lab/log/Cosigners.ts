@@ -19,7 +19,7 @@ export const strangeCosigner = Effect.fnUntraced(function* (name: string, answer
   return { name, key, vkey: key.vkey, url, requests }
 })
 
-interface Named {
+export interface Named {
   readonly name: string
   readonly vkey: string
   readonly url: string
