@@ -190,7 +190,6 @@ layer(world(), realClock)("the free reads", (it) => {
       "api/spirits/",
       "API/spirits",
       "api//spirits",
-      "art/%2e%2e/%2e%2e/package.json",
       // A server without a key has no log.
       "api/witness/log",
       "api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof",

@@ -4,30 +4,19 @@ import { ends, listen } from "../lab/browser/Announcements.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
 import { isFocused, take } from "../lab/browser/GuidePage.ts"
-import {
-  attemptsAt,
-  fund,
-  fundAndLay,
-  kept,
-  lay,
-  refusePaid,
-  statesAt,
-  wallet,
-  watch,
-  write,
-} from "../lab/browser/PrayerPage.ts"
+import * as Prayer from "../lab/browser/PrayerPage.ts"
 
 guide("a prayer", (it) => {
   it("takes a sentence and four clicks from the first page to its receipt", async ({ visit, run }) => {
     const { page } = await visit("/v2/")
-    const requests = watch(page)
+    const requests = Prayer.watch(page)
     const plate = page.locator(".entry a").first()
     const name = await plate.locator("b").innerText()
     await plate.click()
     await page.getByRole("link", { name: "Leave today's prayer" }).click()
-    await fund(page)
+    await Prayer.fund(page)
     await page.getByText("Play wallet with $10.00").first().waitFor()
-    await lay(page).click()
+    await Prayer.lay(page).click()
     await settled(page).waitFor()
     assert.isTrue(await page.locator(".receipt").evaluate((receipt) => receipt === document.activeElement))
     assert.match(await page.locator(".receipt").innerText(), /You paid \$0\.01\./u)
@@ -40,27 +29,27 @@ guide("a prayer", (it) => {
     assert.include(sent, keepsake.commitment)
     assert.notInclude(sent, keepsake.salt)
     assert.notInclude(sent, "quiet")
-    assert.deepStrictEqual(await kept(page), ["altar:play-wallet", `altar:words:${keepsake.commitment}`])
+    assert.deepStrictEqual(await Prayer.kept(page), ["altar:play-wallet", `altar:words:${keepsake.commitment}`])
     await page.getByRole("link", { name: "Save as a file" }).click()
     await page.getByRole("link", { name: "See your act" }).click()
     await page.getByRole("heading", { name: `A visitor left a prayer for ${name}` }).waitFor()
     assert.strictEqual(signed(requests).length, 1)
-    const [attempt, ...others] = await run(attemptsAt(name.toLowerCase().replace(" ", "-")))
+    const [attempt, ...others] = await run(Prayer.attemptsAt(name.toLowerCase().replace(" ", "-")))
     assert.deepStrictEqual([attempt?.state, attempt?.key, others], ["settled", signed(requests)[0]?.key, []])
   })
 
   it("is laid once by a double click, even before the wallet is there", async ({ visit, run }) => {
     const { page } = await visit("/v2/spirits/lantern-axolotl")
-    const requests = watch(page)
+    const requests = Prayer.watch(page)
     await page.route("**/sandbox/fund", async (route) => {
-      await lay(page).dblclick()
+      await Prayer.lay(page).dblclick()
       await route.continue()
     })
-    await write(page)
-    await wallet(page).click()
+    await Prayer.write(page)
+    await Prayer.wallet(page).click()
     await settled(page).waitFor()
     assert.strictEqual(signed(requests).length, 1)
-    assert.deepStrictEqual(await run(statesAt("lantern-axolotl")), ["settled"])
+    assert.deepStrictEqual(await run(Prayer.statesAt("lantern-axolotl")), ["settled"])
   })
 
   it("can be laid by keyboard alone, and a screen reader announces each step", async ({ visit }) => {
@@ -79,7 +68,7 @@ guide("a prayer", (it) => {
       }
       assert.fail(`${name} is not reached`)
     }
-    await wallet(page).waitFor()
+    await Prayer.wallet(page).waitFor()
     await page.keyboard.press("Tab")
     assert.strictEqual(await focused(), "Skip to the content")
     await page.keyboard.press("Enter")
@@ -135,12 +124,12 @@ guide("a completed payment", (it) => {
     const { page } = await visit("/v2/spirits/dew-spider")
     await listen(page)
     await page.reload()
-    await refusePaid(page, 409, "idempotency_conflict", "This key names another purchase.")
-    await fundAndLay(page)
+    await Prayer.refusePaid(page, 409, "idempotency_conflict", "This key names another purchase.")
+    await Prayer.fundAndLay(page)
     await page.getByText("This key names another purchase.").waitFor()
     assert.deepStrictEqual(await ends(page), ["Not done. This key names another purchase."])
     // Only the altar knows that nothing was charged, and here it does not say so.
     assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)
-    assert.strictEqual((await kept(page)).filter((slot) => slot.startsWith("altar:words:")).length, 1)
+    assert.strictEqual((await Prayer.kept(page)).filter((slot) => slot.startsWith("altar:words:")).length, 1)
   })
 })

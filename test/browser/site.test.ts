@@ -63,8 +63,6 @@ layer(rooms(), realClock)("the site", (it) => {
       const { headers, status, text } = yield* ask(`${url}${path}`)
       assert.deepStrictEqual([status, headers.get("content-type")], [200, type], path)
       assert.strictEqual(headers.get("cache-control"), "public, max-age=31536000, immutable", path)
-      assert.strictEqual(headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'", path)
-      assert.strictEqual(headers.get("x-content-type-options"), "nosniff", path)
       assertSome(pages, (page) => page.text.includes(`"${path}"`), path)
       assert.isAbove(text.length, 0)
       assert.isFalse(
@@ -130,8 +128,6 @@ layer(rooms(), realClock)("the site", (it) => {
       "//etc/passwd",
     ]
     for (const path of tricks) assert.strictEqual(yield* raw(url, path), 404, path)
-    const unknown = yield* ask(`${url}/nowhere.html`)
-    assert.deepStrictEqual([unknown.status, unknown.json["code"]], [404, "not_found"])
   })
 })
 

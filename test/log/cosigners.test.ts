@@ -11,22 +11,7 @@ import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { Cosigners } from "../../src/log/Cosigners.ts"
 import { heldClock, onOwnClock, pass } from "../lab/Clock.ts"
-import {
-  forget,
-  grow,
-  integrateAll,
-  logWorld,
-  newest,
-  publish,
-  resume,
-  server,
-  sharedMemory,
-  signer,
-  signing,
-  stopReason,
-  stored,
-  takeAway,
-} from "../lab/log/LogFixture.ts"
+import * as Log from "../lab/log/LogFixture.ts"
 import { type CosigningKey, cosigningKey, ownCosigner } from "../lab/log/Cosigner.ts"
 import { policyOf, strangeCosigner, cosignersOf, type Named } from "../lab/log/Cosigners.ts"
 import { patience } from "../lab/Patience.ts"
@@ -38,13 +23,16 @@ import { realClock } from "../lab/TestServices.ts"
 const withCosigners = <A, E, R>(
   cosigners: ReadonlyArray<Named>,
   use: Effect.Effect<A, E, R>,
-  { lastSigned = sharedMemory, waitsMs }: { readonly lastSigned?: typeof sharedMemory; readonly waitsMs?: number } = {},
-) => Effect.provide(use, server(256, lastSigned, undefined, cosignersOf(policyOf(cosigners, "all"), waitsMs)))
+  {
+    lastSigned = Log.sharedMemory,
+    waitsMs,
+  }: { readonly lastSigned?: typeof Log.sharedMemory; readonly waitsMs?: number } = {},
+) => Effect.provide(use, Log.server(256, lastSigned, undefined, cosignersOf(policyOf(cosigners, "all"), waitsMs)))
 
 /** The note that is published after `count` more stones. */
 const publishedAfter = (count: number) =>
-  Effect.andThen(grow(count), publish).pipe(
-    Effect.andThen(newest),
+  Effect.andThen(Log.grow(count), Log.publish).pipe(
+    Effect.andThen(Log.newest),
     Effect.map(({ note }) => note),
   )
 
@@ -55,13 +43,13 @@ const lineOf = (key: ReturnType<typeof cosigningKey>, body: string) =>
 /** The names of the cosigners whose signatures under the note hold; none where they are not enough. */
 const signersOf = (note: string, cosigners: ReadonlyArray<Named>, quorum = "all") =>
   Effect.promise(async () => {
-    const opened = await openCheckpoint(note, { vkey: signer.vkey, cosigners: policyOf(cosigners, quorum) })
+    const opened = await openCheckpoint(note, { vkey: Log.signer.vkey, cosigners: policyOf(cosigners, quorum) })
     return opened.ok ? opened.cosignatures.map(({ name }) => name) : []
   })
 
 /** Runs `use` with the published log of a server that trusts these cosigners. */
 const withPublished = <A, E, R>(lines: Layer.Layer<Cosigners>, use: Effect.Effect<A, E, R>) =>
-  Effect.provide(use, Layer.fresh(PublishedLog.layer(signing).pipe(Layer.provide([LogStore.layer, lines]))))
+  Effect.provide(use, Layer.fresh(PublishedLog.layer(Log.signing).pipe(Layer.provide([LogStore.layer, lines]))))
 
 const size = (of: (body: string) => number) => (body: string, response: ServerResponse) =>
   void response.writeHead(409, { "content-type": "text/x.tlog.size" }).end(`${of(body)}\n`)
@@ -91,7 +79,7 @@ const strangeAnswers = (wrong: CosigningKey, elsewhere: string): Readonly<Record
   redirecting: (_, response) => void response.writeHead(307, { location: `${elsewhere}/add-checkpoint` }).end(),
 })
 
-layer(onOwnClock(logWorld), realClock)("the log's cosigners", (it) => {
+layer(onOwnClock(Log.logWorld), realClock)("the log's cosigners", (it) => {
   it.effect("sign each published checkpoint as it grows, also after a restart of each", function* () {
     const one = yield* ownCosigner("one.example/w")
     const two = yield* ownCosigner("two.example/w")
@@ -126,7 +114,7 @@ layer(onOwnClock(logWorld), realClock)("the log's cosigners", (it) => {
           const first = yield* publishedAfter(40)
           // One timeout for the signatures, and one for the checkpoints of cosigners in doubt.
           assert.isBelow(performance.now() - started, 2 * waitsMs + patience(2))
-          assert.deepStrictEqual((yield* stored).stopped, Option.none(), "a lie stops no log")
+          assert.deepStrictEqual((yield* Log.stored).stopped, Option.none(), "a lie stops no log")
           for (const { requests, name } of strange) assert.isAtMost(requests.times, 3, name)
           // A failed cosigner pauses, and is not asked for the next stone.
           const times = strange.map(({ requests }) => requests.times)
@@ -162,8 +150,8 @@ layer(onOwnClock(logWorld), realClock)("the log's cosigners", (it) => {
         assert.deepStrictEqual(yield* signersOf(bare, [late]), [])
         isAway = false
         yield* pass(1000)
-        assert.isFalse(yield* publish)
-        const { note } = yield* newest
+        assert.isFalse(yield* Log.publish)
+        const { note } = yield* Log.newest
         assert.deepStrictEqual(yield* signersOf(note, [late]), ["late.example/w"])
         assert.isTrue(note.startsWith(bare))
       }),
@@ -172,11 +160,11 @@ layer(onOwnClock(logWorld), realClock)("the log's cosigners", (it) => {
 
   it.effect("tell a server without memory what they signed before it signs, and stop a restored backup", function* () {
     const sql = yield* SqlClient.SqlClient
-    yield* forget
-    const published = Effect.andThen(Effect.andThen(grow(5), publish), newest)
-    const { note: held, size } = yield* Effect.provide(published, server(256))
-    const left = yield* takeAway(3)
-    yield* forget
+    yield* Log.forget
+    const published = Effect.andThen(Effect.andThen(Log.grow(5), Log.publish), Log.newest)
+    const { note: held, size } = yield* Effect.provide(published, Log.server(256))
+    const left = yield* Log.takeAway(3)
+    yield* Log.forget
     const cosigner = yield* strangeCosigner(
       "asked.example/w",
       (_, response, { method }) => void (method === "GET" ? response.end(held) : response.writeHead(404).end()),
@@ -184,24 +172,24 @@ layer(onOwnClock(logWorld), realClock)("the log's cosigners", (it) => {
     yield* withCosigners(
       [cosigner],
       Effect.gen(function* () {
-        yield* integrateAll
-        assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+        yield* Log.integrateAll
+        assert.strictEqual((yield* Effect.flip(Log.publish))._tag, "LogStopped")
         assert.match(
-          yield* stopReason,
+          yield* Log.stopReason,
           new RegExp(
             `cosigner asked\\.example/w holds covers ${size} stones, .* has ${left} .*a backup was restored`,
             "u",
           ),
         )
-        yield* resume
-        yield* grow(20)
-        assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
+        yield* Log.resume
+        yield* Log.grow(20)
+        assert.strictEqual((yield* Effect.flip(Log.publish))._tag, "LogStopped", "what it said is not forgotten")
       }),
       { lastSigned: LastSigned.memory },
     )
     const signed = yield* sql`SELECT size FROM log_checkpoints`
     assert.deepStrictEqual([cosigner.requests.times, signed], [0, []], "no fork was signed and shown to anybody")
-    yield* forget
+    yield* Log.forget
   })
 
   it.effect("that signed stones and hide the checkpoint keep an empty database from signing a fork", function* () {
@@ -223,13 +211,13 @@ layer(onOwnClock(logWorld), realClock)("the log's cosigners", (it) => {
     const asking = <A, E, R>(use: Effect.Effect<A, E, R>) =>
       withCosigners([hiding], use, { lastSigned: LastSigned.memory })
     // The cosigner has signed nothing yet, so an empty database may sign.
-    yield* forget
+    yield* Log.forget
     const note = yield* asking(publishedAfter(3))
     assert.deepStrictEqual(yield* signersOf(note, [hiding]), ["hiding.example/w"])
-    yield* forget
-    yield* asking(Effect.andThen(integrateAll, publish))
+    yield* Log.forget
+    yield* asking(Effect.andThen(Log.integrateAll, Log.publish))
     assert.deepStrictEqual(yield* sql`SELECT size FROM log_checkpoints`, [])
-    yield* forget
+    yield* Log.forget
   })
 
   it.effect("make a proof cacheable for ever once their quorum signed, and only then", function* () {
@@ -243,7 +231,7 @@ layer(onOwnClock(logWorld), realClock)("the log's cosigners", (it) => {
     assert.isFalse(yield* isFinal(Cosigners.none))
     for (const [quorum, expected] of Object.entries({ none: false, all: false, any: true }))
       assert.strictEqual(yield* isFinal(cosignersOf(policyOf(both, quorum))), expected, quorum)
-    yield* forget
+    yield* Log.forget
   })
 
   it.effect("with a signature that was changed in the database are not served", function* () {
@@ -261,6 +249,6 @@ layer(onOwnClock(logWorld), realClock)("the log's cosigners", (it) => {
     blob[40] = 255 - (blob[40] ?? 0)
     yield* sql`UPDATE log_checkpoints SET note = ${`${own}— signing.example/w ${base64(blob)}\n`} WHERE note = ${note}`
     assert.strictEqual((yield* Effect.flip(checkpoint))._tag, "LogStopped")
-    yield* forget
+    yield* Log.forget
   })
 })

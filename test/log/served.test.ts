@@ -14,29 +14,16 @@ import * as Http from "../../src/log/Http.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { Cosigners } from "../../src/log/Cosigners.ts"
-import {
-  flipTile,
-  grow,
-  integrateAll,
-  memoryLog,
-  origin,
-  publish,
-  resume,
-  server,
-  settle,
-  signer,
-  stopReason,
-  logWorld,
-} from "../lab/log/LogFixture.ts"
+import * as Log from "../lab/log/LogFixture.ts"
 import { counting } from "../lab/Statements.ts"
 import { realClock } from "../lab/TestServices.ts"
 
-const { vkey } = signer
+const { vkey } = Log.signer
 
-const served = PublishedLog.layer({ origin, signer }).pipe(
+const served = PublishedLog.layer({ origin: Log.origin, signer: Log.signer }).pipe(
   Layer.provideMerge(LogStore.layer),
   Layer.provide(Cosigners.none),
-  Layer.provideMerge(logWorld),
+  Layer.provideMerge(Log.logWorld),
 )
 
 const links = Effect.flatMap(WitnessChain, (chain) => Effect.map(chain.segment(1, 10_000), (segment) => segment.links))
@@ -61,13 +48,16 @@ layer(served, realClock)("the published log", (it) => {
     const ask = yield* asking
     for (const path of ["checkpoint", "tile/0/000", "tile/entries/000"])
       assert.strictEqual((yield* ask(path)).status, 404, "before the first checkpoint")
-    yield* Effect.provide(Effect.andThen(grow(600), publish), server(4096))
-    const log = yield* memoryLog
+    yield* Effect.provide(Effect.andThen(Log.grow(600), Log.publish), Log.server(4096))
+    const log = yield* Log.memoryLog
     const stones = yield* links
     const checkpoint = yield* ask("checkpoint")
     assert.strictEqual(checkpoint.headers.get("content-type"), "text/plain; charset=utf-8")
     const note = yield* Effect.promise(() => checkpoint.text())
-    assert.strictEqual(note, signer.note({ origin, size: 600, root: Uint8Array.from(log.root), extensions: [] }))
+    assert.strictEqual(
+      note,
+      Log.signer.note({ origin: Log.origin, size: 600, root: Uint8Array.from(log.root), extensions: [] }),
+    )
     for (const [level, index, width] of [
       [0, 0, 256],
       [0, 0, 7],
@@ -107,7 +97,7 @@ layer(served, realClock)("the published log", (it) => {
     const change = (commitment: string) =>
       client`UPDATE witness_stones SET commitment = ${commitment} WHERE sequence = 7`
     yield* change("ab".repeat(32))
-    yield* flipTile(0, 0)
+    yield* Log.flipTile(0, 0)
     for (const [at, path] of paths.entries()) {
       const shown = yield* Effect.flatMap(ask(path, {}, context), bytesOf)
       assert.strictEqual(hex(shown), hex(first[at] ?? new Uint8Array()))
@@ -115,12 +105,12 @@ layer(served, realClock)("the published log", (it) => {
     assert.strictEqual(sent.statements, 0)
     yield* ask("checkpoint", {}, context)
     assert.strictEqual(sent.statements, 1)
-    yield* flipTile(0, 0)
+    yield* Log.flipTile(0, 0)
     // Rereading finds the changed row although its file is served from memory.
     const { reread } = yield* PublishedLog
     assert.match((yield* Effect.flip(Effect.forever(reread))).message, /^witness stone 7 /u)
     yield* change(seventh.commitment)
-    yield* resume
+    yield* Log.resume
   })
 
   it.effect("proves each covered stone to the shipped verifier, and no other", function* () {
@@ -133,14 +123,14 @@ layer(served, realClock)("the published log", (it) => {
     for (const stone of stones.filter(({ sequence }) => sequence % 29 === 0 || sequence > 595))
       assert.isTrue(yield* isProved(stone), `${stone.sequence}`)
     assert.strictEqual((yield* Effect.flip(log.proof(randomUUID())))._tag, "EntryUnknown")
-    yield* settle(1)
+    yield* Log.settle(1)
     const [late] = (yield* links).slice(600)
     if (late === undefined) return assert.fail("no stone")
     assert.strictEqual((yield* Effect.flip(log.proof(late.id)))._tag, "NotPublished")
-    yield* Effect.provide(integrateAll, server(1))
+    yield* Effect.provide(Log.integrateAll, Log.server(1))
     assert.strictEqual((yield* Effect.flip(log.proof(late.id)))._tag, "NotPublished")
     assert.strictEqual((yield* (yield* asking)("tile/0/002.p/89")).status, 404)
-    yield* Effect.provide(publish, server(1))
+    yield* Effect.provide(Log.publish, Log.server(1))
     assert.isTrue(yield* isProved(late))
   })
 
@@ -153,13 +143,13 @@ layer(served, realClock)("the published log", (it) => {
       [0, 2, "tile/0/002.p/89"],
       [1, 0, "tile/0/000"],
     ] as const) {
-      yield* flipTile(level, index)
+      yield* Log.flipTile(level, index)
       for (const one of [path, "tile/entries/000"]) assert.strictEqual(yield* statusOf(one), 500, `${one} by ${level}`)
       if (path === "tile/0/000" && level === 0) assert.strictEqual(yield* statusOf("tile/0/001"), 200)
-      assert.match(yield* stopReason, /tiles above stone/u)
-      yield* flipTile(level, index)
+      assert.match(yield* Log.stopReason, /tiles above stone/u)
+      yield* Log.flipTile(level, index)
       assert.strictEqual(yield* statusOf(path), 200)
-      yield* resume
+      yield* Log.resume
     }
 
     const [stone] = (yield* links).slice(299)
@@ -170,17 +160,17 @@ layer(served, realClock)("the published log", (it) => {
       client`UPDATE witness_stones SET commitment = ${commitment}, chain_hash = ${own} WHERE sequence = 300`
     yield* show({ ...lie, chainHash: chainHash(lie) })
     assert.strictEqual((yield* Effect.flip(log.proof(stone.id)))._tag, "LogStopped")
-    assert.match(yield* stopReason, /stone 300 is not the one/u)
+    assert.match(yield* Log.stopReason, /stone 300 is not the one/u)
     yield* show(lie)
     assert.strictEqual((yield* Effect.flip(log.proof(stone.id)))._tag, "ChainBroken")
     assert.strictEqual(yield* statusOf("tile/entries/001"), 500)
     assert.strictEqual(yield* statusOf("tile/entries/000"), 200)
     yield* show(stone)
-    yield* resume
+    yield* Log.resume
     assert.strictEqual(yield* statusOf("tile/entries/001"), 200)
 
     yield* client`UPDATE log_checkpoints SET note = replace(note, ${"\n601\n"}, ${"\n602\n"})`
     assert.strictEqual(yield* statusOf("checkpoint"), 500)
-    assert.match(yield* stopReason, /not as signed/u)
+    assert.match(yield* Log.stopReason, /not as signed/u)
   })
 })
