@@ -109,27 +109,24 @@ layer(world(), realClock)("an operator", (it) => {
     assert.deepStrictEqual([shown.agentName, shown.reveal.agentName], ["Wren", "Wren again"])
   })
 
-  it.effect(
-    "leaves an audit line with action, time and reason for each change, and none where nothing changed",
-    function* () {
-      const stone = yield* buyAct("/api/witness", { commitment: newCommitment(), agentName: "Wren" })
-      yield* done("hide", stone.id, "name", ...why)
-      const refused = yield* run("hide", crypto.randomUUID(), "name", "--json", ...why)
-      assert.deepStrictEqual([refused.code, json(refused.stdout).ok], [1, false])
-      const { deeds } = json((yield* run("audit", "--json")).stdout)
-      const [{ at, ...deed }] = deeds
-      assert.deepStrictEqual(deed, {
-        who: `Ada (account ${userInfo().username})`,
-        what: "hide name",
-        subject: stone.id,
-        why: "asked by a neighbour",
-      })
-      assert.isBelow(Math.abs(Date.now() - Date.parse(at)), 60_000)
-      const blank = yield* run("show", stone.id, "name", "--why", " ", "--by", "Ada")
-      assert.strictEqual(blank.code, 1)
-      assert.match(blank.stderr, /is blank/u)
-    },
-  )
+  it.effect("leaves an audit line with action, time and reason for each change, and for nothing else", function* () {
+    const stone = yield* buyAct("/api/witness", { commitment: newCommitment(), agentName: "Wren" })
+    yield* done("hide", stone.id, "name", ...why)
+    const refused = yield* run("hide", crypto.randomUUID(), "name", "--json", ...why)
+    assert.deepStrictEqual([refused.code, json(refused.stdout).ok], [1, false])
+    const { deeds } = json((yield* run("audit", "--json")).stdout)
+    const [{ at, ...deed }] = deeds
+    assert.deepStrictEqual(deed, {
+      who: `Ada (account ${userInfo().username})`,
+      what: "hide name",
+      subject: stone.id,
+      why: "asked by a neighbour",
+    })
+    assert.isBelow(Math.abs(Date.now() - Date.parse(at)), 60_000)
+    const blank = yield* run("show", stone.id, "name", "--why", " ", "--by", "Ada")
+    assert.strictEqual(blank.code, 1)
+    assert.match(blank.stderr, /is blank/u)
+  })
 
   it.effect("pauses sales, still answers earlier purchases, and resumes sales", function* () {
     const { url } = yield* TestServer
@@ -166,40 +163,37 @@ layer(world(), realClock)("an operator", (it) => {
     yield* kit.pipe(until("no kit is sold again", ({ isError }) => !isError))
   })
 
-  it.effect(
-    "finds an attempt by key, id, transaction and wallet, the newest first, and lists the pending ones, the oldest first",
-    function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { answer, id, key, payer: wallet } = yield* buyAct("/api/witness", { commitment: newCommitment() })
-      const { payer, transaction } = json(answer.text).record
-      const idsOf = (text: string) => json(text).attempts.map((one: { readonly id: string }) => one.id)
-      const inspected = (what: string) => Effect.map(run("attempt", what, "--json"), ({ stdout }) => idsOf(stdout))
-      for (const what of [key, id, transaction, payer, payer.toLowerCase()])
-        assert.deepStrictEqual(yield* inspected(what), [id], what)
-      const { record } = yield* buy("/api/witness", { commitment: newCommitment() }, { payer: wallet })
-      assert.deepStrictEqual(yield* inspected(payer), [record.id, id])
-      assert.strictEqual((yield* run("attempt", "no-such-key-anywhere")).code, 1)
-      assert.strictEqual((yield* run("attempts")).stdout, "Every attempt has ended.\n")
-      const reopen = (which: string) => sql`
+  it.effect("finds attempts by key, id, transaction and wallet, and lists pending ones, each in order", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { answer, id, key, payer: wallet } = yield* buyAct("/api/witness", { commitment: newCommitment() })
+    const { payer, transaction } = json(answer.text).record
+    const idsOf = (text: string) => json(text).attempts.map((one: { readonly id: string }) => one.id)
+    const inspected = (what: string) => Effect.map(run("attempt", what, "--json"), ({ stdout }) => idsOf(stdout))
+    for (const what of [key, id, transaction, payer, payer.toLowerCase()])
+      assert.deepStrictEqual(yield* inspected(what), [id], what)
+    const { record } = yield* buy("/api/witness", { commitment: newCommitment() }, { payer: wallet })
+    assert.deepStrictEqual(yield* inspected(payer), [record.id, id])
+    assert.strictEqual((yield* run("attempt", "no-such-key-anywhere")).code, 1)
+    assert.strictEqual((yield* run("attempts")).stdout, "Every attempt has ended.\n")
+    const reopen = (which: string) => sql`
         UPDATE payment_attempts SET state = 'pending', next_check_at = now() + interval '1 hour' WHERE id = ${which}::uuid`
-      yield* reopen(id)
-      const { stdout } = yield* run("attempts")
-      yield* reopen(record.id)
-      assert.deepStrictEqual(idsOf((yield* run("attempts", "--json")).stdout), [id, record.id])
-      // As between a broadcast and the report of its transaction.
-      yield* sql`UPDATE payment_attempts SET payment = payment - 'transaction' WHERE id = ${record.id}::uuid`
-      assert.deepStrictEqual(yield* inspected(record.transaction), [record.id])
-      yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${record.id}::uuid`
-      yield* sql`UPDATE payment_attempts SET accepted_at = accepted_at - interval '25 hours' WHERE id = ${id}::uuid`
-      const old = (yield* run("attempts")).stdout
-      assert.match(old, /to do {5}It is open for more than a day and still holds .* Set it to an archive node /u)
-      yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${id}::uuid`
-      assert.include(stdout, `key       ${key}`)
-      assert.match(stdout, /evidence {2}transaction 0x/u)
-      assert.match(stdout, /next inquiry \d{4}-/u)
-      assert.match(stdout, /to do {5}It can still be paid until /u)
-    },
-  )
+    yield* reopen(id)
+    const { stdout } = yield* run("attempts")
+    yield* reopen(record.id)
+    assert.deepStrictEqual(idsOf((yield* run("attempts", "--json")).stdout), [id, record.id])
+    // As between a broadcast and the report of its transaction.
+    yield* sql`UPDATE payment_attempts SET payment = payment - 'transaction' WHERE id = ${record.id}::uuid`
+    assert.deepStrictEqual(yield* inspected(record.transaction), [record.id])
+    yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${record.id}::uuid`
+    yield* sql`UPDATE payment_attempts SET accepted_at = accepted_at - interval '25 hours' WHERE id = ${id}::uuid`
+    const old = (yield* run("attempts")).stdout
+    assert.match(old, /to do {5}It is open for more than a day and still holds .* Set it to an archive node /u)
+    yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${id}::uuid`
+    assert.include(stdout, `key       ${key}`)
+    assert.match(stdout, /evidence {2}transaction 0x/u)
+    assert.match(stdout, /next inquiry \d{4}-/u)
+    assert.match(stdout, /to do {5}It can still be paid until /u)
+  })
 
   it.effect("gets a clear message about an id that is no UUID", function* () {
     for (const args of [

@@ -67,34 +67,31 @@ layer(Layer.provideMerge(Moderation.layer, world()), realClock)("the record of a
     assert.isNull(pages[1]?.next)
   })
 
-  it.effect(
-    "has one page, which pictures its stones in order, shows opened words, and says what it cannot show",
-    function* () {
-      const { url } = yield* TestServer
-      const payer = yield* newPayer()
-      const { id: closed, sequence } = yield* buyStone(payer)
-      yield* open(payer, "It <b>will</b> rain.")
-      yield* open(payer, "See example.com")
-      const path = `/v2/wallets/${payer.address.toLowerCase()}`
-      const moved = yield* ask(`${url}/v2/wallets/${payer.address}`)
-      assert.deepStrictEqual([moved.status, moved.headers.get("location")], [308, path])
-      const { text } = yield* ask(`${url}${path}`)
-      assert.include(text, "3 stones sealed: 1 opened, 1 still closed, 1 opened and not shown, as of stone")
-      const [picture = ""] = /<ol class="timeline"[^]*?<\/ol>/u.exec(text) ?? []
-      assert.deepStrictEqual(
-        [...picture.matchAll(/fill="(none|currentColor)"\s*\/>/gu)].map(([, fill]) => fill),
-        ["none", "currentColor", "none", "currentColor"],
-        "hollow, filled, and hollow with a point",
-      )
-      assert.match(picture, new RegExp(`href="/witness/${closed}"[^]*Stone ${sequence}, intention, .*: closed<`, "u"))
-      assert.include(text, "It &lt;b&gt;will&lt;/b&gt; rain.")
-      assert.notInclude(text, "See example.com")
-      assert.include(text, "can hold many wallets")
-      assert.include(text, `spirit-altar verify --url ${url} --wallet ${payer.address.toLowerCase()} --rpc`)
-      assert.include((yield* ask(`${url}/v2/acts?q=${payer.address}`)).text, `href="${path}"`)
-      assert.include((yield* ask(`${url}/witness/${closed}`)).text, `href="${path}"`)
-    },
-  )
+  it.effect("has one page, which pictures its stones in order, opened words, and what it cannot show", function* () {
+    const { url } = yield* TestServer
+    const payer = yield* newPayer()
+    const { id: closed, sequence } = yield* buyStone(payer)
+    yield* open(payer, "It <b>will</b> rain.")
+    yield* open(payer, "See example.com")
+    const path = `/v2/wallets/${payer.address.toLowerCase()}`
+    const moved = yield* ask(`${url}/v2/wallets/${payer.address}`)
+    assert.deepStrictEqual([moved.status, moved.headers.get("location")], [308, path])
+    const { text } = yield* ask(`${url}${path}`)
+    assert.include(text, "3 stones sealed: 1 opened, 1 still closed, 1 opened and not shown, as of stone")
+    const [picture = ""] = /<ol class="timeline"[^]*?<\/ol>/u.exec(text) ?? []
+    assert.deepStrictEqual(
+      [...picture.matchAll(/fill="(none|currentColor)"\s*\/>/gu)].map(([, fill]) => fill),
+      ["none", "currentColor", "none", "currentColor"],
+      "hollow, filled, and hollow with a point",
+    )
+    assert.match(picture, new RegExp(`href="/witness/${closed}"[^]*Stone ${sequence}, intention, .*: closed<`, "u"))
+    assert.include(text, "It &lt;b&gt;will&lt;/b&gt; rain.")
+    assert.notInclude(text, "See example.com")
+    assert.include(text, "can hold many wallets")
+    assert.include(text, `spirit-altar verify --url ${url} --wallet ${payer.address.toLowerCase()} --rpc`)
+    assert.include((yield* ask(`${url}/v2/acts?q=${payer.address}`)).text, `href="${path}"`)
+    assert.include((yield* ask(`${url}/witness/${closed}`)).text, `href="${path}"`)
+  })
 
   it.effect("is empty for a wallet without stones, and no other text is a wallet", function* () {
     const { url } = yield* TestServer

@@ -82,10 +82,7 @@ guide(
       assert.deepInclude(await linesOf(page), { Record: "right", Words: "wrong" })
     })
 
-    it("dates saved words that are dropped or pasted by their stone, and sends none of them", async ({
-      run,
-      visit,
-    }) => {
+    it("dates saved words that are dropped or pasted by their stone, and sends none", async ({ run, visit }) => {
       const { page } = await visit("/verify")
       const requests = watch(page)
       const text = "The ferry stops in June."
@@ -156,7 +153,7 @@ guide(
       await outcome(page, "unchecked", "Another shop signed it: check it with spirit-altar verify --receipt.")
     })
 
-    it("checks the proof of a stone, finds it broken for another stone, and leaves those of other logs to the command", async ({
+    it("checks the proof of a stone, broken for another, and leaves other logs to the command", async ({
       run,
       visit,
     }) => {

@@ -188,10 +188,7 @@ guide("the chain of stones", (it) => {
     assert.match(await said(page).innerText(), /^✗/u)
   })
 
-  it("that was rewritten with its page is found by the checkpoint that this browser remembers", async ({
-    visit,
-    run,
-  }) => {
+  it("that was rewritten with its page is found by the checkpoint that this browser knows", async ({ visit, run }) => {
     const honest = await run(stones(3))
     const forged = forge(honest, ({ sequence }) => (sequence === 1 ? { commitment: "c".repeat(64) } : {}))
     const { page } = await visit("/v2/witness")

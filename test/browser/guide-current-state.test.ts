@@ -25,11 +25,7 @@ const alone =
 const open = /Opened: everyone can read them\.[^]*Everyone can read the salt and the words/u
 
 guide("my words", (it) => {
-  it("are called revealed once everyone can read them, here or by another program, and no earlier", async ({
-    run,
-    url,
-    visit,
-  }) => {
+  it("are called revealed once everyone can read them by any program, and no earlier", async ({ run, url, visit }) => {
     const { page } = await visit("/v2/stone")
     await setStone(page, "The heron will return by May.")
     await settled(page).waitFor()
@@ -70,11 +66,7 @@ guide("my words", (it) => {
 })
 
 guide("a page", (it) => {
-  it("says that a candle was unsealed, and checks no file of a stone whose words were revealed", async ({
-    run,
-    url,
-    visit,
-  }) => {
+  it("says that a candle was unsealed, and checks no file of a revealed stone", async ({ run, url, visit }) => {
     const words = "For her."
     const dedication = "For Grandma, who kept bees"
     const { record: candle } = await run(

@@ -151,7 +151,7 @@ const holdFiles = (page: Page) =>
   })
 
 guide("a stone", (it) => {
-  it("is of what the page shows as hashed, also after words were typed, and only a file is to be kept", async ({
+  it("is of what the page shows as hashed, also after typed words, and only a file is to be kept", async ({
     visit,
   }) => {
     const { page } = await visit("/v2/stone")

@@ -43,9 +43,7 @@ const removeOne = async (page: Page) => {
 }
 
 guide("the page of my acts", (it) => {
-  it("leads to the acts of a wallet, and saves a box of sealed words to one file and restores it", async ({
-    visit,
-  }) => {
+  it("leads to the acts of a wallet, saves a box of sealed words to one file and restores it", async ({ visit }) => {
     const { page, url } = await visit("/v2/mine", { bypassCSP: true })
     const other = await visit("/v2/mine")
     const requests = [watch(page), watch(other.page)]

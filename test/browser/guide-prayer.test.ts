@@ -90,9 +90,7 @@ guide("a prayer", (it) => {
 })
 
 guide("a completed payment", (it) => {
-  it("replaces its form by its receipt, is announced once, and is there when the page is loaded again", async ({
-    visit,
-  }) => {
+  it("replaces its form by its receipt, is announced once, and is there after a reload", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/kelp-seal", { bypassCSP: true })
     await listen(page)
     await page.reload()

@@ -89,9 +89,7 @@ guide("revealed words", (it) => {
     await page.locator(".checks > li", { hasText: "Words: wrong." }).waitFor()
   })
 
-  it("are explained on home by an example, whose fingerprint and stone are computed anew with each letter", async ({
-    visit,
-  }) => {
+  it("are explained on home by an example, which is computed anew with each letter", async ({ visit }) => {
     const [salt, text] = ["5f0c9a1be27d4438", "The heron will return by May."]
     const { page } = await visit("/v2/")
     const example = page.locator(".example")

@@ -165,9 +165,7 @@ guide("a browser wallet", (it) => {
     }
   })
 
-  it("is chosen after the words, and without enough money is refused by the altar, and nothing is charged", async ({
-    visit,
-  }) => {
+  it("is chosen after the words, and without enough money is refused and charged nothing", async ({ visit }) => {
     const account = privateKeyToAccount(generatePrivateKey())
     const visitor = await visit("/v2/spirits/dune-pangolin")
     const { page } = visitor

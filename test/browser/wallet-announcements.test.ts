@@ -66,7 +66,7 @@ const announce = (page: Page, uuid: string, name: string) =>
 const connector = "[data-connect]:visible, [data-ask-wallet]:visible"
 
 guide("a wallet that announces itself", (it) => {
-  it("has one button whenever it comes, and a malformed one has none, on every page that offers wallets", async ({
+  it("has one button whenever it comes, a malformed one none, on each page with wallets", async ({
     run,
     url,
     visit,

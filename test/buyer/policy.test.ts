@@ -25,48 +25,42 @@ const offering =
   }
 
 layer(world(), realClock)("the buyer library", (it) => {
-  it.effect(
-    "reports a payment that failed, never signs for that key again, and counts it for the day's limit",
-    function* () {
-      yield* today
-      const at = yield* newCustomer(0n)
-      const altar = buyerOf(at, undefined, { policy: { maxPerDay: 10_000n } })
-      const key = newKey()
-      for (const _ of ["first", "again"]) {
-        const poor = yield* rejection(altar.witness({ words, key }))
-        assert.deepStrictEqual([poor._tag, poor.code], ["Refused", "payment_invalid"])
-      }
-      // Only the altar says that it failed, and a lying one still has the signature.
-      assert.strictEqual((yield* rejection(altar.witness({ words }))).code, "above_day_limit")
-      assert.match((yield* rejection(altar.forget(key))).message, /its failed payment could still be used/u)
-      assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
-    },
-  )
+  it.effect("reports a failed payment, never signs for its key again, and counts it for the day's limit", function* () {
+    yield* today
+    const at = yield* newCustomer(0n)
+    const altar = buyerOf(at, undefined, { policy: { maxPerDay: 10_000n } })
+    const key = newKey()
+    for (const _ of ["first", "again"]) {
+      const poor = yield* rejection(altar.witness({ words, key }))
+      assert.deepStrictEqual([poor._tag, poor.code], ["Refused", "payment_invalid"])
+    }
+    // Only the altar says that it failed, and a lying one still has the signature.
+    assert.strictEqual((yield* rejection(altar.witness({ words }))).code, "above_day_limit")
+    assert.match((yield* rejection(altar.forget(key))).message, /its failed payment could still be used/u)
+    assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
+  })
 
-  it.effect(
-    "signs nothing beside a failed authorization until it expires, whatever the altar says of its end",
-    function* () {
-      const at = yield* newCustomer()
-      let first = ""
-      const early: Network = async (request, forward) => {
-        const payment = request.headers.get("payment-signature")
-        if (payment === null && first === "") return offering({ maxTimeoutSeconds: 3 })(request, forward)
-        if (payment === null || first !== "") return forward(request)
-        first = payment
-        const body = { ok: false, code: "payment_failed", message: "It was not charged.", reason: "expired" }
-        return Response.json({ ...body, authorizationOpenUntil: new Date(0).toISOString() }, { status: 402 })
-      }
-      const steps: Array<string> = []
-      const onProgress = ({ step }: Progress) => void steps.push(step === "signed" ? `signed ${Date.now()}` : step)
-      const altar = buyerOf(at, early, { onProgress })
-      assert.strictEqual((yield* rejection(altar.witness({ words }))).code, "payment_failed")
-      yield* Effect.promise(() => altar.witness({ words }))
-      const [, waited, signed = ""] = steps
-      assert.strictEqual(waited, "waiting")
-      const { validBefore } = JSON.parse(Buffer.from(first, "base64").toString()).payload.authorization
-      assert.isAtLeast(Number(signed.slice("signed ".length)), Number(validBefore) * 1000)
-    },
-  )
+  it.effect("signs nothing beside a failed authorization until it expires, whatever the altar says", function* () {
+    const at = yield* newCustomer()
+    let first = ""
+    const early: Network = async (request, forward) => {
+      const payment = request.headers.get("payment-signature")
+      if (payment === null && first === "") return offering({ maxTimeoutSeconds: 3 })(request, forward)
+      if (payment === null || first !== "") return forward(request)
+      first = payment
+      const body = { ok: false, code: "payment_failed", message: "It was not charged.", reason: "expired" }
+      return Response.json({ ...body, authorizationOpenUntil: new Date(0).toISOString() }, { status: 402 })
+    }
+    const steps: Array<string> = []
+    const onProgress = ({ step }: Progress) => void steps.push(step === "signed" ? `signed ${Date.now()}` : step)
+    const altar = buyerOf(at, early, { onProgress })
+    assert.strictEqual((yield* rejection(altar.witness({ words }))).code, "payment_failed")
+    yield* Effect.promise(() => altar.witness({ words }))
+    const [, waited, signed = ""] = steps
+    assert.strictEqual(waited, "waiting")
+    const { validBefore } = JSON.parse(Buffer.from(first, "base64").toString()).payload.authorization
+    assert.isAtLeast(Number(signed.slice("signed ".length)), Number(validBefore) * 1000)
+  })
 
   it.effect("counts a day over restarts, and a repeated key once", function* () {
     yield* today

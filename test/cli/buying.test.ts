@@ -110,26 +110,23 @@ layer(world(), realClock)("spirit-altar", (it) => {
     assert.strictEqual(yield* at.spent, 1)
   })
 
-  it.effect(
-    "says how to continue after Ctrl-C, also for a key that begins with a dash, and that command ends the purchase",
-    function* () {
-      const at = yield* terminal
-      // The dash and the letters of help and version.
-      const key = `-hv${newKey()}`
-      const stopped = at.start(["witness", "--text", `-hv${words}`, "--key", key], holding(at))
-      yield* Effect.promise(() => stopped.says("HELD"))
-      stopped.child.kill("SIGINT")
-      const { stderr } = yield* Effect.promise(() => stopped.ended)
-      assert.include(stderr, "Stopped; nothing is lost.")
-      const [, call = ""] = /^ {2}spirit-altar (acts .*)$/mu.exec(stderr) ?? []
-      assert.include(call, key)
-      const ended = yield* at.run(call.split(" "))
-      assert.strictEqual(ended.code, 0, ended.stderr)
-      const again = yield* json(at, "acts", "--", key)
-      assert.strictEqual(again.record.sequence > 0, true)
-      assert.strictEqual(yield* at.spent, 1)
-    },
-  )
+  it.effect("names after Ctrl-C the command that ends the purchase, also for a key with a dash first", function* () {
+    const at = yield* terminal
+    // The dash and the letters of help and version.
+    const key = `-hv${newKey()}`
+    const stopped = at.start(["witness", "--text", `-hv${words}`, "--key", key], holding(at))
+    yield* Effect.promise(() => stopped.says("HELD"))
+    stopped.child.kill("SIGINT")
+    const { stderr } = yield* Effect.promise(() => stopped.ended)
+    assert.include(stderr, "Stopped; nothing is lost.")
+    const [, call = ""] = /^ {2}spirit-altar (acts .*)$/mu.exec(stderr) ?? []
+    assert.include(call, key)
+    const ended = yield* at.run(call.split(" "))
+    assert.strictEqual(ended.code, 0, ended.stderr)
+    const again = yield* json(at, "acts", "--", key)
+    assert.strictEqual(again.record.sequence > 0, true)
+    assert.strictEqual(yield* at.spent, 1)
+  })
 
   it.effect("fails in one sentence with exit code 1, and with --json in one document as well", function* () {
     const at = yield* terminal

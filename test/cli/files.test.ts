@@ -128,21 +128,18 @@ layer(world(), realClock)("a stone of files", (it) => {
     ["a file that is replaced", "--file", (folder) => renameSync(join(folder, "a.txt"), join(folder, "film.bin"))],
     ["a folder that gains a file", "--folder", (folder) => writeFileSync(join(folder, "b.txt"), "b")],
     ["a folder whose first file changes", "--folder", (folder) => writeFileSync(join(folder, "a.txt"), "b")],
-  ])(
-    "is refused for %s while it is read, after it told its progress, and nothing is paid",
-    function* ([, flag, change]) {
-      const at = yield* terminal
-      const folder = join(at.folder, "draft")
-      write(folder, { "a.txt": "a", "film.bin": "" })
-      truncateSync(join(folder, "film.bin"), 700_000_000)
-      const path = flag === "--file" ? join(folder, "film.bin") : folder
-      const reading = at.start(["witness", flag, path])
-      yield* Effect.promise(() => reading.says("film.bin: 134 MB so far"))
-      change(folder)
-      const { code, stderr } = yield* Effect.promise(() => reading.ended)
-      assert.strictEqual(code, 1)
-      assert.match(stderr, /changed while it was read: .* Nothing was sent or charged\.$/mu)
-      assert.strictEqual(yield* at.spent, 0)
-    },
-  )
+  ])("is refused for %s while it is read, after it told its progress, and nothing paid", function* ([, flag, change]) {
+    const at = yield* terminal
+    const folder = join(at.folder, "draft")
+    write(folder, { "a.txt": "a", "film.bin": "" })
+    truncateSync(join(folder, "film.bin"), 700_000_000)
+    const path = flag === "--file" ? join(folder, "film.bin") : folder
+    const reading = at.start(["witness", flag, path])
+    yield* Effect.promise(() => reading.says("film.bin: 134 MB so far"))
+    change(folder)
+    const { code, stderr } = yield* Effect.promise(() => reading.ended)
+    assert.strictEqual(code, 1)
+    assert.match(stderr, /changed while it was read: .* Nothing was sent or charged\.$/mu)
+    assert.strictEqual(yield* at.spent, 0)
+  })
 })

@@ -92,36 +92,33 @@ layer(world(), realClock)("spirit-altar mcp", (it) => {
     }
   })
 
-  it.effect(
-    "refuses a price above its limits with the number, and bad arguments, and nothing is charged",
-    function* () {
-      const at = yield* terminal
-      const refusals: ReadonlyArray<
-        readonly [args: ReadonlyArray<string>, name: string, given: Record<string, unknown>, code: string, says: RegExp]
-      > = [
-        [["--max", "0.005"], "seal", { words }, "above_limit", /above your limit of 5000 atomic USDC a payment/u],
-        [["--max-per-day", "0"], "seal", { words }, "above_day_limit", /above your limit of \$0\.00 a day/u],
-        [[], "seal", { kind: "promise" }, "bad_request", /commitment/u],
-        [[], "seal", { words, colour: "red" }, "bad_request", /colour/u],
-        [[], "seal", { words: "x".repeat(281) }, "not_sealed", /1 to 280 characters/u],
-        [[], "light", { spirit: "kelp-seal", days: 2, dedication: "Bees" }, "bad_request", /days is one of 1, 7, 30/u],
-        [[], "reveal", { id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1" }, "words_unknown", /does not hold the words/u],
-        [[], "outcome", {}, "bad_request", /key is missing/u],
-        [["--url", "http://127.0.0.1:9"], "seal", { words }, "trouble", /does not answer: .* charged nothing\./u],
-        [["--wallet", "nowhere"], "seal", { words }, "trouble", /nowhere cannot be read/u],
-      ]
-      const servers = new Map<string, StdioMcp>()
-      for (const [args, name, given, code, says] of refusals) {
-        const server = servers.get(args.join()) ?? (yield* stdioMcp(at, args))
-        const { call } = server
-        servers.set(args.join(), server)
-        const { answer, isError } = yield* Effect.promise(() => call(name, given))
-        assert.deepStrictEqual([isError, answer.ok, answer.code], [true, false, code], JSON.stringify(answer))
-        assert.match(answer.message, says)
-      }
-      assert.strictEqual(yield* at.spent, 0)
-    },
-  )
+  it.effect("refuses a price above its limits with the number, and bad arguments, and charges nothing", function* () {
+    const at = yield* terminal
+    const refusals: ReadonlyArray<
+      readonly [args: ReadonlyArray<string>, name: string, given: Record<string, unknown>, code: string, says: RegExp]
+    > = [
+      [["--max", "0.005"], "seal", { words }, "above_limit", /above your limit of 5000 atomic USDC a payment/u],
+      [["--max-per-day", "0"], "seal", { words }, "above_day_limit", /above your limit of \$0\.00 a day/u],
+      [[], "seal", { kind: "promise" }, "bad_request", /commitment/u],
+      [[], "seal", { words, colour: "red" }, "bad_request", /colour/u],
+      [[], "seal", { words: "x".repeat(281) }, "not_sealed", /1 to 280 characters/u],
+      [[], "light", { spirit: "kelp-seal", days: 2, dedication: "Bees" }, "bad_request", /days is one of 1, 7, 30/u],
+      [[], "reveal", { id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1" }, "words_unknown", /does not hold the words/u],
+      [[], "outcome", {}, "bad_request", /key is missing/u],
+      [["--url", "http://127.0.0.1:9"], "seal", { words }, "trouble", /does not answer: .* charged nothing\./u],
+      [["--wallet", "nowhere"], "seal", { words }, "trouble", /nowhere cannot be read/u],
+    ]
+    const servers = new Map<string, StdioMcp>()
+    for (const [args, name, given, code, says] of refusals) {
+      const server = servers.get(args.join()) ?? (yield* stdioMcp(at, args))
+      const { call } = server
+      servers.set(args.join(), server)
+      const { answer, isError } = yield* Effect.promise(() => call(name, given))
+      assert.deepStrictEqual([isError, answer.ok, answer.code], [true, false, code], JSON.stringify(answer))
+      assert.match(answer.message, says)
+    }
+    assert.strictEqual(yield* at.spent, 0)
+  })
 
   it.effect("sells by the configuration of its document in the revision of 2026, and ends with its host", function* () {
     const at = yield* terminal

@@ -102,33 +102,30 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), rea
     )
   })
 
-  it.effect(
-    "of one wallet are limited to five, as many more for each that it has paid, and sixty-four at most",
-    function* () {
-      const sql = yield* SqlClient.SqlClient
-      const wallet = newHex(20)
-      const count = 90
-      const claimMany = (times: number) =>
-        claimAll(many(times, () => intentOf({ payment: newPayment({ from: wallet }), balance: balanceOf(1_000_000n) })))
-      const pay = sql`
+  it.effect("of one wallet are limited to five, five more for each that it has paid, and 64 at most", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const wallet = newHex(20)
+    const count = 90
+    const claimMany = (times: number) =>
+      claimAll(many(times, () => intentOf({ payment: newPayment({ from: wallet }), balance: balanceOf(1_000_000n) })))
+    const pay = sql`
       UPDATE payment_attempts SET state = 'settled', ended_at = now() WHERE payer = ${wallet} AND state = 'pending'`
-      for (const most of [5, 30, 64]) {
-        const outcomes = yield* claimMany(count)
-        assert.lengthOf(claimed(outcomes), most)
-        const refused = outcomes.flatMap((one) => (one._tag === "Overdrawn" && one.tooMany ? [one.most] : []))
-        assert.deepStrictEqual(
-          refused,
-          many(count - most, () => most),
-        )
-        yield* pay
-      }
-      yield* sql`UPDATE payment_payers SET limited_until = now() + interval '1 minute' WHERE name = ${wallet}`
-      assert.lengthOf(claimed(yield* claimMany(10)), 1, "one in flight after a rehearsed transfer did not pay")
-      yield* sql`UPDATE payment_payers SET limited_until = now() WHERE name = ${wallet}`
+    for (const most of [5, 30, 64]) {
+      const outcomes = yield* claimMany(count)
+      assert.lengthOf(claimed(outcomes), most)
+      const refused = outcomes.flatMap((one) => (one._tag === "Overdrawn" && one.tooMany ? [one.most] : []))
+      assert.deepStrictEqual(
+        refused,
+        many(count - most, () => most),
+      )
       yield* pay
-      assert.lengthOf(claimed(yield* claimMany(10)), 10, "for an hour")
-    },
-  )
+    }
+    yield* sql`UPDATE payment_payers SET limited_until = now() + interval '1 minute' WHERE name = ${wallet}`
+    assert.lengthOf(claimed(yield* claimMany(10)), 1, "one in flight after a rehearsed transfer did not pay")
+    yield* sql`UPDATE payment_payers SET limited_until = now() WHERE name = ${wallet}`
+    yield* pay
+    assert.lengthOf(claimed(yield* claimMany(10)), 10, "for an hour")
+  })
 
   it.effect("get the last numbers of a pool, and the released ones, each once", function* () {
     const sql = yield* SqlClient.SqlClient

@@ -47,35 +47,32 @@ const endpoints = () => {
 }
 
 layer(sandbox(), realClock)("the name of a route in metrics", (it) => {
-  it.effect(
-    "is its own for every page, permalink, document and endpoint, and 'other' for unknown paths alone",
-    function* () {
-      const { url } = yield* TestServer
-      const before = yield* answersCounted
-      const paths = [
-        ...(yield* writtenPaths),
-        ...endpoints().map(({ path }) => ({ route: path, path: path.replace(/:[A-Za-z]+/gu, "moss-hare") })),
-      ]
-      const assets = Object.values<ReadonlyArray<string>>(jsonOf("dist/web/assets.json")).flat()
-      for (const path of [...paths.map((one) => one.path), ...assets]) yield* raw(url, path)
-      for (const path of ["/mcp", "/mcp/", "/api/mcp/"]) yield* ask(`${url}${path}`, post({}))
-      yield* raw(url, "/nowhere")
-      const named = ["/acts/:id", "/witness/:id", "/v2/stone", "/v2/spirits/:name", "/v2/", "/docs/errors", "/log/*"]
-      const expected = ["other ", "/api/mcp ", ...named.map((name) => `${name} `)]
-      // A response is counted once its client has read it.
-      const counted = yield* Effect.map(answersCounted, (after) =>
-        [...after].flatMap(([name, count]) => (count === before.get(name) ? [] : [name])),
-      ).pipe(
-        until(`one of ${expected.join(", ")} is never counted`, (names) =>
-          expected.every((name) => names.some((other) => other.startsWith(name))),
-        ),
-      )
-      assert.deepStrictEqual(
-        counted.filter((name) => name.startsWith("other ")),
-        ["other 404"],
-      )
-    },
-  )
+  it.effect("is its own for each page, permalink, document and endpoint, and 'other' for unknown paths", function* () {
+    const { url } = yield* TestServer
+    const before = yield* answersCounted
+    const paths = [
+      ...(yield* writtenPaths),
+      ...endpoints().map(({ path }) => ({ route: path, path: path.replace(/:[A-Za-z]+/gu, "moss-hare") })),
+    ]
+    const assets = Object.values<ReadonlyArray<string>>(jsonOf("dist/web/assets.json")).flat()
+    for (const path of [...paths.map((one) => one.path), ...assets]) yield* raw(url, path)
+    for (const path of ["/mcp", "/mcp/", "/api/mcp/"]) yield* ask(`${url}${path}`, post({}))
+    yield* raw(url, "/nowhere")
+    const named = ["/acts/:id", "/witness/:id", "/v2/stone", "/v2/spirits/:name", "/v2/", "/docs/errors", "/log/*"]
+    const expected = ["other ", "/api/mcp ", ...named.map((name) => `${name} `)]
+    // A response is counted once its client has read it.
+    const counted = yield* Effect.map(answersCounted, (after) =>
+      [...after].flatMap(([name, count]) => (count === before.get(name) ? [] : [name])),
+    ).pipe(
+      until(`one of ${expected.join(", ")} is never counted`, (names) =>
+        expected.every((name) => names.some((other) => other.startsWith(name))),
+      ),
+    )
+    assert.deepStrictEqual(
+      counted.filter((name) => name.startsWith("other ")),
+      ["other 404"],
+    )
+  })
 })
 
 layer(sandbox(), realClock)("a final slash", (it) => {

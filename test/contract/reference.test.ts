@@ -63,44 +63,38 @@ layer(world(), realClock)("the reference of the API", (it) => {
     assert.deepStrictEqual([servers[0].url, openapi, info.version], [url, "3.1.0", "0.15.0"])
   })
 
-  it.effect(
-    "has every operation with an example, each purchase in each language, and the exact form of its body",
-    function* () {
-      const ids = operations.map(({ operationId }) => operationId)
-      const paid = sales.map(({ sale }) => sale.name)
-      const text = yield* docs
-      const shown = (kind: string) => samplesIn(text, kind).map(([id]) => id)
-      assert.sameMembers(shown("curl"), ids)
-      assert.sameMembers(shown("typescript"), paid)
-      assert.include(text.replaceAll(/<\/?code>/gu, "`"), "text, 64 characters, matching `^[0-9a-f]{64}$`")
-    },
-  )
+  it.effect("has an example of each operation, each purchase in each language, and a body's exact form", function* () {
+    const ids = operations.map(({ operationId }) => operationId)
+    const paid = sales.map(({ sale }) => sale.name)
+    const text = yield* docs
+    const shown = (kind: string) => samplesIn(text, kind).map(([id]) => id)
+    assert.sameMembers(shown("curl"), ids)
+    assert.sameMembers(shown("typescript"), paid)
+    assert.include(text.replaceAll(/<\/?code>/gu, "`"), "text, 64 characters, matching `^[0-9a-f]{64}$`")
+  })
 
-  it.effect(
-    "shows curl commands that work, and can be repeated: each run has a key and a salt of its own",
-    function* () {
-      const paid = new Set<string>(sales.map(({ sale }) => sale.name))
-      const payer = yield* newPayer(20_000_000n)
-      for (const [id, sample] of samplesIn(yield* docs, "curl")) {
-        const status = yield* statusOf(sample)
-        if (!paid.has(id)) {
-          // The names in an example need not exist here; a room's token is the reader's.
-          assert.include([200, 201, 401, 404], status, `${id}: ${sample}`)
-          continue
-        }
-        assert.strictEqual(status, 402, `${id}: ${sample}`)
-        const told = yield* calledWith(sample)
-        const again = yield* calledWith(sample)
-        assert.match(told.key, /^[A-Za-z0-9_-]{12,128}$/u, id)
-        assert.notStrictEqual(told.key, again.key, id)
-        if (told.body.includes("ommitment")) assert.notStrictEqual(told.body, again.body, id)
-        // A prayer of the day and a keeper may be taken here.
-        if (sales.some(({ sale }) => sale.name === id && sale.repetition !== "often")) continue
-        yield* buy(told.path, JSON.parse(told.body), { payer, key: told.key })
-        assert.strictEqual(yield* statusOf(sample), 402, id)
+  it.effect("shows curl commands that work and can be repeated: each run has its own key and salt", function* () {
+    const paid = new Set<string>(sales.map(({ sale }) => sale.name))
+    const payer = yield* newPayer(20_000_000n)
+    for (const [id, sample] of samplesIn(yield* docs, "curl")) {
+      const status = yield* statusOf(sample)
+      if (!paid.has(id)) {
+        // The names in an example need not exist here; a room's token is the reader's.
+        assert.include([200, 201, 401, 404], status, `${id}: ${sample}`)
+        continue
       }
-    },
-  )
+      assert.strictEqual(status, 402, `${id}: ${sample}`)
+      const told = yield* calledWith(sample)
+      const again = yield* calledWith(sample)
+      assert.match(told.key, /^[A-Za-z0-9_-]{12,128}$/u, id)
+      assert.notStrictEqual(told.key, again.key, id)
+      if (told.body.includes("ommitment")) assert.notStrictEqual(told.body, again.body, id)
+      // A prayer of the day and a keeper may be taken here.
+      if (sales.some(({ sale }) => sale.name === id && sale.repetition !== "often")) continue
+      yield* buy(told.path, JSON.parse(told.body), { payer, key: told.key })
+      assert.strictEqual(yield* statusOf(sample), 402, id)
+    }
+  })
 
   it.effect("shows TypeScript that buys with the library", function* () {
     const { folder, secret } = yield* terminal
@@ -116,31 +110,26 @@ layer(world(), realClock)("the reference of the API", (it) => {
     assert.match(bought.stdout.trim(), /^\d+ 10000$/u)
   })
 
-  it.effect(
-    "lists each code under the anchor that its body links, with the remedy of its documented message",
-    function* () {
-      const { url } = yield* TestServer
-      const refused = yield* ask(`${url}/api/witness/6f1c2d3e-4b5a-4c7d-8e9f-0a1b2c3d4e5f`)
-      assert.strictEqual(refused.json.docs, "/docs/errors#witness_not_found")
-      const list = (yield* ask(`${url}/docs/errors`)).text
-      const refusals = Object.values(document.components.schemas).flatMap(({ properties = {} }) => [
-        properties,
-        properties["error"]?.properties ?? {},
-      ])
-      const remedied = refusals.flatMap(({ code, message }) => {
-        const [name, said] = [code?.enum?.[0], message?.examples?.[0]]
-        return typeof name === "string" && typeof said === "string" && name !== "settlement_pending"
-          ? [[name, said]]
-          : []
-      })
-      assert.isAbove(remedied.length, 40)
-      for (const [code = "", said = ""] of remedied) {
-        const [, entry = ""] = list.split(` id="${code}">`)
-        assert.include(unescaped(entry.split("</article>")[0] ?? ""), said, code)
-      }
-      assert.match(yield* docs, /href="\/docs\/errors#witness_ceiling_today"/u)
-      const old = yield* ask(`${url}/docs/errors/not_found`, { redirect: "manual" })
-      assert.deepStrictEqual([old.status, old.headers.get("location")], [308, "/docs/errors#not_found"])
-    },
-  )
+  it.effect("lists each code under the anchor that its body links, with its documented remedy", function* () {
+    const { url } = yield* TestServer
+    const refused = yield* ask(`${url}/api/witness/6f1c2d3e-4b5a-4c7d-8e9f-0a1b2c3d4e5f`)
+    assert.strictEqual(refused.json.docs, "/docs/errors#witness_not_found")
+    const list = (yield* ask(`${url}/docs/errors`)).text
+    const refusals = Object.values(document.components.schemas).flatMap(({ properties = {} }) => [
+      properties,
+      properties["error"]?.properties ?? {},
+    ])
+    const remedied = refusals.flatMap(({ code, message }) => {
+      const [name, said] = [code?.enum?.[0], message?.examples?.[0]]
+      return typeof name === "string" && typeof said === "string" && name !== "settlement_pending" ? [[name, said]] : []
+    })
+    assert.isAbove(remedied.length, 40)
+    for (const [code = "", said = ""] of remedied) {
+      const [, entry = ""] = list.split(` id="${code}">`)
+      assert.include(unescaped(entry.split("</article>")[0] ?? ""), said, code)
+    }
+    assert.match(yield* docs, /href="\/docs\/errors#witness_ceiling_today"/u)
+    const old = yield* ask(`${url}/docs/errors/not_found`, { redirect: "manual" })
+    assert.deepStrictEqual([old.status, old.headers.get("location")], [308, "/docs/errors#not_found"])
+  })
 })

@@ -99,63 +99,60 @@ const faultsOf = (answer: Answer): ReadonlyArray<string> => {
 }
 
 layer(sandbox({ trustedProxies: loopback }), realClock)("every answer", (it) => {
-  it.effect(
-    "allows only its own scripts and resources, no frame, and grants what other origins may read",
-    function* () {
-      const { url } = yield* TestServer
-      const { stone } = yield* createActs
-      const faults: Array<string> = []
-      const types = new Set<string>()
-      const statuses = new Set<number>()
-      let turn = 0
-      const look = Effect.fnUntraced(function* (path: string, init: RequestInit = {}) {
-        // Each asks from an address of its own, so that no limit stands in the way.
-        const from = { "x-forwarded-for": `10.${(turn >> 8) & 255}.${turn++ & 255}.1` }
-        const answer = yield* ask(url + path, {
-          ...init,
-          headers: { ...from, ...Object.fromEntries(new Headers(init.headers)) },
-        })
-        types.add(typeOf(answer))
-        assert.isFalse(answer.headers.has("set-cookie"), path)
-        statuses.add(answer.status)
-        const isForeignCall = /^\/(?:api\/)?mcp$/u.test(path) && "origin" in Object(init.headers)
-        const [allowed, ...others] = grantedTo(path)
-        if (/origin/iu.test(answer.headers.get("vary") ?? "")) faults.push(`${path} varies by origin`)
-        const granted = grants.map((name) => answer.headers.get(name))
-        if (String(granted) !== String([isForeignCall ? null : allowed, ...others]))
-          faults.push(`${init.method ?? "GET"} ${path} ${answer.status}: grants ${granted}`)
-        for (const fault of faultsOf(answer)) faults.push(`${init.method ?? "GET"} ${path} ${answer.status}: ${fault}`)
-        return answer
+  it.effect("allows only own scripts and resources, no frame, and grants what other origins may read", function* () {
+    const { url } = yield* TestServer
+    const { stone } = yield* createActs
+    const faults: Array<string> = []
+    const types = new Set<string>()
+    const statuses = new Set<number>()
+    let turn = 0
+    const look = Effect.fnUntraced(function* (path: string, init: RequestInit = {}) {
+      // Each asks from an address of its own, so that no limit stands in the way.
+      const from = { "x-forwarded-for": `10.${(turn >> 8) & 255}.${turn++ & 255}.1` }
+      const answer = yield* ask(url + path, {
+        ...init,
+        headers: { ...from, ...Object.fromEntries(new Headers(init.headers)) },
       })
-      for (const [path, own] of requests)
-        for (const method of [...own.map((one) => one.method), "PUT", "OPTIONS"]) {
-          yield* look(path, method === "POST" ? post({}, { "idempotency-key": "key-of-an-operation" }) : { method })
-          yield* look(path, { method, headers: asBrowser })
-        }
-      for (const [path, init] of unlinked) yield* look(path, init)
-      const seen = new Set([
-        "/v2/",
-        "/v2/witness",
-        `/witness/${stone.id}`,
-        ...Object.values((yield* ask(`${url}/assets.json`)).json)
-          .flat()
-          .map(String),
-      ])
-      // A set goes on with what is added to it on the way: this walks the site.
-      for (const path of seen) {
-        const answer = yield* look(path, { headers: asBrowser })
-        const links = typeOf(answer) === "text/html" && answer.status === 200 ? linksOf(url, answer) : []
-        for (const link of links) if (seen.size < 600) seen.add(link)
+      types.add(typeOf(answer))
+      assert.isFalse(answer.headers.has("set-cookie"), path)
+      statuses.add(answer.status)
+      const isForeignCall = /^\/(?:api\/)?mcp$/u.test(path) && "origin" in Object(init.headers)
+      const [allowed, ...others] = grantedTo(path)
+      if (/origin/iu.test(answer.headers.get("vary") ?? "")) faults.push(`${path} varies by origin`)
+      const granted = grants.map((name) => answer.headers.get(name))
+      if (String(granted) !== String([isForeignCall ? null : allowed, ...others]))
+        faults.push(`${init.method ?? "GET"} ${path} ${answer.status}: grants ${granted}`)
+      for (const fault of faultsOf(answer)) faults.push(`${init.method ?? "GET"} ${path} ${answer.status}: ${fault}`)
+      return answer
+    })
+    for (const [path, own] of requests)
+      for (const method of [...own.map((one) => one.method), "PUT", "OPTIONS"]) {
+        yield* look(path, method === "POST" ? post({}, { "idempotency-key": "key-of-an-operation" }) : { method })
+        yield* look(path, { method, headers: asBrowser })
       }
-      assert.deepStrictEqual(faults, [])
-      const named = `application/atom+xml application/json font/woff2 image/png image/svg+xml text/css
+    for (const [path, init] of unlinked) yield* look(path, init)
+    const seen = new Set([
+      "/v2/",
+      "/v2/witness",
+      `/witness/${stone.id}`,
+      ...Object.values((yield* ask(`${url}/assets.json`)).json)
+        .flat()
+        .map(String),
+    ])
+    // A set goes on with what is added to it on the way: this walks the site.
+    for (const path of seen) {
+      const answer = yield* look(path, { headers: asBrowser })
+      const links = typeOf(answer) === "text/html" && answer.status === 200 ? linksOf(url, answer) : []
+      for (const link of links) if (seen.size < 600) seen.add(link)
+    }
+    assert.deepStrictEqual(faults, [])
+    const named = `application/atom+xml application/json font/woff2 image/png image/svg+xml text/css
       text/html text/javascript text/markdown text/plain`.split(/\s+/u)
-      assert.includeMembers([...types], named)
-      for (const status of [200, 204, 307, 308, 400, 402, 403, 404, 405, 413, 415])
-        assert.isTrue(statuses.has(status), String(status))
-      assert.isAbove(seen.size, 150)
-    },
-  )
+    assert.includeMembers([...types], named)
+    for (const status of [200, 204, 307, 308, 400, 402, 403, 404, 405, 413, 415])
+      assert.isTrue(statuses.has(status), String(status))
+    assert.isAbove(seen.size, 150)
+  })
 
   it.effect("keeps the policy and the grants of a cached response in its 304", function* () {
     const { url } = yield* TestServer

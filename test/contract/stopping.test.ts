@@ -77,26 +77,23 @@ describe.concurrent("a server that is told to stop", () => {
     assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
   })
 
-  staged(
-    "completes a purchase whose client disconnected, whatever idle connections and half a request do",
-    function* () {
-      const { buying, purchase, rpc, server, trap } = yield* selling
-      yield* Fiber.interrupt(buying)
-      const idle = yield* openConnection(server.port)
-      assert.match(yield* idle.ask(get), /^HTTP\/1\.1 200 /u)
-      const half = yield* openConnection(server.port)
-      yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
-      yield* server.signal("SIGINT")
-      // The server refuses every request: only the settlement itself holds it.
-      yield* refuses(server.port)
-      for (let times = 0; times < 20; times += 1) refusedFor(yield* fresh(server.port), "while it settles")
-      yield* rpc.calm
-      yield* trap.release
-      assert.strictEqual(yield* server.ended, 0, server.output())
-      yield* Effect.all([idle.closed, half.closed])
-      assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
-    },
-  )
+  staged("completes a purchase whose client is gone, whatever idle connections and half a request do", function* () {
+    const { buying, purchase, rpc, server, trap } = yield* selling
+    yield* Fiber.interrupt(buying)
+    const idle = yield* openConnection(server.port)
+    assert.match(yield* idle.ask(get), /^HTTP\/1\.1 200 /u)
+    const half = yield* openConnection(server.port)
+    yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
+    yield* server.signal("SIGINT")
+    // The server refuses every request: only the settlement itself holds it.
+    yield* refuses(server.port)
+    for (let times = 0; times < 20; times += 1) refusedFor(yield* fresh(server.port), "while it settles")
+    yield* rpc.calm
+    yield* trap.release
+    assert.strictEqual(yield* server.ended, 0, server.output())
+    yield* Effect.all([idle.closed, half.closed])
+    assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
+  })
 
   staged("abandons work beyond the grace period, whose attempt stays pending", function* () {
     const { buying, purchase, server, trap } = yield* selling

@@ -79,28 +79,25 @@ describe("a database", () => {
   })
 })
 
-it.effect(
-  "three hundred concurrent requests share few statements, two at a time, and each has its own answer",
-  function* () {
-    const sizes: Array<number> = []
-    let [running, highest] = [0, 0]
-    const ask = yield* Batcher.make({
-      run: (numbers: ReadonlyArray<number>) =>
-        Effect.gen(function* () {
-          sizes.push(numbers.length)
-          running += 1
-          highest = Math.max(highest, running)
-          for (let times = 0; times < 10; times += 1) yield* Effect.yieldNow
-          running -= 1
-          return numbers
-        }),
-    })
-    const numbers = Array.from({ length: 300 }, (_, index) => index)
-    assert.deepStrictEqual(yield* Effect.forEach(numbers, ask, { concurrency: "unbounded" }), numbers)
-    assert.deepStrictEqual([highest, Math.max(...sizes)], [2, 64])
-    assert.isBelow(sizes.length, 10)
-  },
-)
+it.effect("300 concurrent requests share few statements, two at a time, and each has its own answer", function* () {
+  const sizes: Array<number> = []
+  let [running, highest] = [0, 0]
+  const ask = yield* Batcher.make({
+    run: (numbers: ReadonlyArray<number>) =>
+      Effect.gen(function* () {
+        sizes.push(numbers.length)
+        running += 1
+        highest = Math.max(highest, running)
+        for (let times = 0; times < 10; times += 1) yield* Effect.yieldNow
+        running -= 1
+        return numbers
+      }),
+  })
+  const numbers = Array.from({ length: 300 }, (_, index) => index)
+  assert.deepStrictEqual(yield* Effect.forEach(numbers, ask, { concurrency: "unbounded" }), numbers)
+  assert.deepStrictEqual([highest, Math.max(...sizes)], [2, 64])
+  assert.isBelow(sizes.length, 10)
+})
 
 /** The steps of one reader: asks for a name at a millisecond, and perhaps leaves some milliseconds later. */
 const Reader = Schema.Struct({

@@ -51,16 +51,13 @@ describe("a transaction that was just submitted", () => {
     assert.deepStrictEqual(yield* Fiber.join(search), paid(discovered))
   })
 
-  it.effect(
-    "is awaited although another use of its authorization ended it, which may be a stale node's word",
-    function* () {
-      const search = yield* Effect.forkChild(evidenceOf(usedAnd(foundIs(receipt(elsewhere)))).evidence(waiting))
-      yield* TestClock.adjust("19999 millis")
-      assert.isUndefined(search.pollUnsafe())
-      yield* TestClock.adjust("1 millis")
-      assert.deepStrictEqual(yield* Fiber.join(search), spent)
-    },
-  )
+  it.effect("is awaited although another use of its authorization ended it, maybe a stale node's word", function* () {
+    const search = yield* Effect.forkChild(evidenceOf(usedAnd(foundIs(receipt(elsewhere)))).evidence(waiting))
+    yield* TestClock.adjust("19999 millis")
+    assert.isUndefined(search.pollUnsafe())
+    yield* TestClock.adjust("1 millis")
+    assert.deepStrictEqual(yield* Fiber.join(search), spent)
+  })
 
   it.effect("is abandoned at the end of the timeout, and its authorization is checked instead", function* () {
     const search = yield* Effect.forkChild(minedAfter(21).evidence(waiting))

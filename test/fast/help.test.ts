@@ -40,17 +40,14 @@ describe("a value that begins with a dash", () => {
 })
 
 describe("the help", () => {
-  it.effect(
-    "names every command, the meaning of exit codes, and the variables that a server and a buyer read",
-    function* () {
-      let help = ""
-      for (const group of ["", "log", "admin", "serve", "witness"])
-        help += yield* ask(...group.split(" ").filter(Boolean), "--help")
-      for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
-      assert.match(help, /Exit code 0 is success; 1 is a failure/u)
-      for (const name of ["RELAYER_KEY", "SPIRIT_ALTAR_URL", "SPIRIT_ALTAR_PRIVATE_KEY"]) assert.include(help, name)
-    },
-  )
+  it.effect("names every command, the meaning of exit codes, and the variables of a server and a buyer", function* () {
+    let help = ""
+    for (const group of ["", "log", "admin", "serve", "witness"])
+      help += yield* ask(...group.split(" ").filter(Boolean), "--help")
+    for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
+    assert.match(help, /Exit code 0 is success; 1 is a failure/u)
+    for (const name of ["RELAYER_KEY", "SPIRIT_ALTAR_URL", "SPIRIT_ALTAR_PRIVATE_KEY"]) assert.include(help, name)
+  })
 
   it.effect("is also what `help` prints, before or after a group of commands", function* () {
     for (const [words, options] of [

@@ -29,18 +29,15 @@ describe("the turns of pictures", () => {
     assert.deepStrictEqual(yield* begun(Fiber.interrupt), [0, 2, 6])
   })
 
-  it.effect(
-    "are refused while eight wait, and end ten seconds after they began to wait for the processor",
-    function* () {
-      const inTurn = yield* Turns.make
-      const fibers = yield* Effect.forEach(Array.from({ length: Turns.mostWaiting + 1 }), () =>
-        Effect.forkChild(Effect.flip(inTurn(Effect.never))),
-      )
-      yield* TestClock.adjust(Duration.seconds(1))
-      assert.strictEqual(yield* Fiber.join(fibers.at(-1) ?? assert.fail()), "busy")
-      yield* TestClock.adjust(Duration.seconds(9))
-      assert.propertyVal(yield* Fiber.join(fibers[0] ?? assert.fail()), "_tag", "TimeoutError")
-      yield* Effect.forEach(fibers, Fiber.interrupt)
-    },
-  )
+  it.effect("are refused while eight wait, and end ten seconds after they began to wait for a processor", function* () {
+    const inTurn = yield* Turns.make
+    const fibers = yield* Effect.forEach(Array.from({ length: Turns.mostWaiting + 1 }), () =>
+      Effect.forkChild(Effect.flip(inTurn(Effect.never))),
+    )
+    yield* TestClock.adjust(Duration.seconds(1))
+    assert.strictEqual(yield* Fiber.join(fibers.at(-1) ?? assert.fail()), "busy")
+    yield* TestClock.adjust(Duration.seconds(9))
+    assert.propertyVal(yield* Fiber.join(fibers[0] ?? assert.fail()), "_tag", "TimeoutError")
+    yield* Effect.forEach(fibers, Fiber.interrupt)
+  })
 })

@@ -68,16 +68,13 @@ describe("a transaction", () => {
   })
 })
 
-it.effect(
-  "a statement with one conflict after the other runs nine times in all, and fails with the last",
-  function* () {
-    const { heard, sql } = yield* listening({ first: Array.from({ length: 20 }, () => serialization) })
-    const fiber = yield* Effect.forkChild(Effect.flip(retryConflicts(sql`first`)))
-    yield* TestClock.adjust("1 hour")
-    assert.deepStrictEqual(yield* Fiber.join(fiber), serialization)
-    assert.lengthOf(heard, 9)
-  },
-)
+it.effect("a statement with conflict after conflict runs nine times in all, and fails with the last", function* () {
+  const { heard, sql } = yield* listening({ first: Array.from({ length: 20 }, () => serialization) })
+  const fiber = yield* Effect.forkChild(Effect.flip(retryConflicts(sql`first`)))
+  yield* TestClock.adjust("1 hour")
+  assert.deepStrictEqual(yield* Fiber.join(fiber), serialization)
+  assert.lengthOf(heard, 9)
+})
 
 const authorization = {
   asset: `0x${"a1".repeat(20)}`,

@@ -98,30 +98,27 @@ layer(postgres)("the limiter in PostgreSQL", (it) => {
     assert.isTrue(Result.isSuccess(yield* take("a", `${key}x`)))
   })
 
-  it.effect(
-    "forgets a key after 24 idle hours, not before, in batches, and keeps none in the write-ahead log",
-    function* () {
-      const limiter = yield* RateLimiter
-      const db = yield* SqlClient.SqlClient
-      const kept = Effect.map(
-        limiter.sweep.pipe(Effect.andThen(db<{ key: string }>`SELECT key FROM rate_limits ORDER BY key`)),
-        (rows) => rows.map(({ key }) => key).filter((key) => key.includes("idle")),
-      )
-      yield* setDatabaseTime(0)
-      yield* limiter.take(limit, "idle")
-      yield* db`
+  it.effect("forgets a key after 24 idle hours, not before, in batches, and keeps none in the WAL", function* () {
+    const limiter = yield* RateLimiter
+    const db = yield* SqlClient.SqlClient
+    const kept = Effect.map(
+      limiter.sweep.pipe(Effect.andThen(db<{ key: string }>`SELECT key FROM rate_limits ORDER BY key`)),
+      (rows) => rows.map(({ key }) => key).filter((key) => key.includes("idle")),
+    )
+    yield* setDatabaseTime(0)
+    yield* limiter.take(limit, "idle")
+    yield* db`
           INSERT INTO rate_limits (key, hits, idle_from)
           SELECT 'idle:' || n, '{}', '1969-01-01' FROM generate_series(1, 2500) AS n`
-      assert.deepStrictEqual(yield* kept, ["long:idle", "short:idle"])
-      yield* setDatabaseTime(86_399_999)
-      assert.deepStrictEqual(yield* kept, ["long:idle", "short:idle"])
-      // It is kept for up to ten minutes more, since the time of its removal moves in steps.
-      yield* setDatabaseTime(87_000_000)
-      assert.deepStrictEqual(yield* kept, [])
-      const [table] = yield* db`SELECT relpersistence::text AS how FROM pg_class WHERE relname = 'rate_limits'`
-      assert.deepStrictEqual(table, { how: "u" })
-    },
-  )
+    assert.deepStrictEqual(yield* kept, ["long:idle", "short:idle"])
+    yield* setDatabaseTime(86_399_999)
+    assert.deepStrictEqual(yield* kept, ["long:idle", "short:idle"])
+    // It is kept for up to ten minutes more, since the time of its removal moves in steps.
+    yield* setDatabaseTime(87_000_000)
+    assert.deepStrictEqual(yield* kept, [])
+    const [table] = yield* db`SELECT relpersistence::text AS how FROM pg_class WHERE relname = 'rate_limits'`
+    assert.deepStrictEqual(table, { how: "u" })
+  })
 })
 
 const onRealClock = Layer.orDie(RateLimiter.layer.pipe(Layer.provideMerge(sql), Layer.provide(database)))
@@ -139,37 +136,34 @@ layer(onRealClock, realClock)("refused payments of one address", (it) => {
     )
   })
 
-  it.effect(
-    "that are given back lock their windows in the order of taken ones, so that neither waits for the other for ever",
-    function* () {
-      const limiter = yield* RateLimiter
-      const db = yield* SqlClient.SqlClient
-      const caller = "address.customer.site"
-      yield* limiter.take(cardPayments, caller)
-      const waiting = Effect.andThen(
-        db`SELECT pg_stat_clear_snapshot()`,
-        db`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      )
-      const lock = (window: string) => db`SELECT 1 FROM rate_limits WHERE key LIKE ${window} FOR UPDATE NOWAIT`
-      const isLocked = yield* Deferred.make<void>()
-      const giving = yield* Effect.forkDetach(
-        Effect.andThen(Deferred.await(isLocked), limiter.giveBack(cardPayments, caller)),
-      )
-      yield* db.withTransaction(
-        Effect.gen(function* () {
-          // As a taker does, from the widest network to the address.
-          yield* lock("refused-cards-48:%")
-          yield* Deferred.succeed(isLocked, undefined)
-          yield* until("never waits", ({ length }: ReadonlyArray<unknown>) => length > 0)(waiting)
-          yield* lock("refused-cards-56:%")
-          yield* lock("refused-payments:%")
-        }),
-      )
-      yield* Fiber.join(giving)
-      const left = yield* db<{
-        n: number
-      }>`SELECT cardinality(hits) AS n FROM rate_limits WHERE key NOT LIKE '%both%'`
-      assert.deepStrictEqual(valuesOf(left, "n"), [0, 0, 0])
-    },
-  )
+  it.effect("that are given back lock their windows in the order of taken ones, so that none deadlocks", function* () {
+    const limiter = yield* RateLimiter
+    const db = yield* SqlClient.SqlClient
+    const caller = "address.customer.site"
+    yield* limiter.take(cardPayments, caller)
+    const waiting = Effect.andThen(
+      db`SELECT pg_stat_clear_snapshot()`,
+      db`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    )
+    const lock = (window: string) => db`SELECT 1 FROM rate_limits WHERE key LIKE ${window} FOR UPDATE NOWAIT`
+    const isLocked = yield* Deferred.make<void>()
+    const giving = yield* Effect.forkDetach(
+      Effect.andThen(Deferred.await(isLocked), limiter.giveBack(cardPayments, caller)),
+    )
+    yield* db.withTransaction(
+      Effect.gen(function* () {
+        // As a taker does, from the widest network to the address.
+        yield* lock("refused-cards-48:%")
+        yield* Deferred.succeed(isLocked, undefined)
+        yield* until("never waits", ({ length }: ReadonlyArray<unknown>) => length > 0)(waiting)
+        yield* lock("refused-cards-56:%")
+        yield* lock("refused-payments:%")
+      }),
+    )
+    yield* Fiber.join(giving)
+    const left = yield* db<{
+      n: number
+    }>`SELECT cardinality(hits) AS n FROM rate_limits WHERE key NOT LIKE '%both%'`
+    assert.deepStrictEqual(valuesOf(left, "n"), [0, 0, 0])
+  })
 })

@@ -55,27 +55,24 @@ layer(Log.logWorld, realClock)("the pump's publication", (it) => {
     yield* once(Log.resume)
   })
 
-  it.effect(
-    "signs at most once in the configured time on all servers together, and the next checkpoint covers the rest",
-    function* () {
-      const publishedBySeldom = Effect.provide(
-        Log.publish,
-        Log.server(256, Log.sharedMemory, undefined, Cosigners.none, 2),
-      )
-      const byThree = Effect.all([publishedBySeldom, publishedBySeldom, publishedBySeldom], {
-        concurrency: "unbounded",
-      })
-      yield* once(Log.grow(1))
-      assert.isTrue(yield* publishedBySeldom)
-      yield* once(Log.grow(2))
-      assert.deepStrictEqual(yield* byThree, [false, false, false])
-      assert.strictEqual((yield* once(Log.newest)).size, 301)
-      yield* rested
-      assert.lengthOf((yield* byThree).filter(Boolean), 1, "one of three servers has the turn")
-      assert.strictEqual((yield* once(Log.newest)).size, 303)
-      yield* rested
-    },
-  )
+  it.effect("signs once in a configured time on all servers together; the next checkpoint has the rest", function* () {
+    const publishedBySeldom = Effect.provide(
+      Log.publish,
+      Log.server(256, Log.sharedMemory, undefined, Cosigners.none, 2),
+    )
+    const byThree = Effect.all([publishedBySeldom, publishedBySeldom, publishedBySeldom], {
+      concurrency: "unbounded",
+    })
+    yield* once(Log.grow(1))
+    assert.isTrue(yield* publishedBySeldom)
+    yield* once(Log.grow(2))
+    assert.deepStrictEqual(yield* byThree, [false, false, false])
+    assert.strictEqual((yield* once(Log.newest)).size, 301)
+    yield* rested
+    assert.lengthOf((yield* byThree).filter(Boolean), 1, "one of three servers has the turn")
+    assert.strictEqual((yield* once(Log.newest)).size, 303)
+    yield* rested
+  })
 
   it.effect("stops at a changed tile, stores the reason, and continues once it is restored", function* () {
     const before = yield* Log.stored
@@ -109,32 +106,29 @@ layer(Log.logWorld, realClock)("the pump's publication", (it) => {
     yield* rebuilt
   })
 
-  it.effect(
-    "adds nothing after a changed stone, even if the chain was hashed again, or after a missing one",
-    function* () {
-      const client = yield* SqlClient.SqlClient
-      const chain = yield* WitnessChain
-      const { links } = yield* chain.segment(1, 1000)
-      let previousHash = genesisHash
-      for (const link of links) {
-        const commitment = link.sequence === 5 ? "ab".repeat(32) : link.commitment
-        const hash = chainHash({ ...link, commitment, previousHash })
-        yield* client`UPDATE witness_stones SET commitment = ${commitment}, previous_hash = ${previousHash},
+  it.effect("adds nothing after a changed stone, even in a chain hashed again, or after a missing one", function* () {
+    const client = yield* SqlClient.SqlClient
+    const chain = yield* WitnessChain
+    const { links } = yield* chain.segment(1, 1000)
+    let previousHash = genesisHash
+    for (const link of links) {
+      const commitment = link.sequence === 5 ? "ab".repeat(32) : link.commitment
+      const hash = chainHash({ ...link, commitment, previousHash })
+      yield* client`UPDATE witness_stones SET commitment = ${commitment}, previous_hash = ${previousHash},
           chain_hash = ${hash} WHERE sequence = ${link.sequence}::bigint`
-        previousHash = hash
-      }
-      yield* client`UPDATE witness_head SET chain_hash = ${previousHash}`
-      yield* Log.settle(1)
-      yield* Effect.flip(once(Log.integrateAll))
-      assert.match(yield* Log.stopReason, /stone \d+ is not the one that the log holds/u)
-      yield* rebuilt
-      const { size } = yield* Log.stored
-      yield* Log.takeAway(1)
-      yield* Effect.flip(once(Log.integrateAll))
-      assert.match(yield* Log.stopReason, new RegExp(`holds ${size} stones, but there are only ${size - 1}`, "u"))
-      yield* rebuilt
-    },
-  )
+      previousHash = hash
+    }
+    yield* client`UPDATE witness_head SET chain_hash = ${previousHash}`
+    yield* Log.settle(1)
+    yield* Effect.flip(once(Log.integrateAll))
+    assert.match(yield* Log.stopReason, /stone \d+ is not the one that the log holds/u)
+    yield* rebuilt
+    const { size } = yield* Log.stored
+    yield* Log.takeAway(1)
+    yield* Effect.flip(once(Log.integrateAll))
+    assert.match(yield* Log.stopReason, new RegExp(`holds ${size} stones, but there are only ${size - 1}`, "u"))
+    yield* rebuilt
+  })
 
   it.effect("stays stopped after a backup was restored, which its checkpoint file reveals", function* () {
     const file = join(newFolder(), "checkpoint")

@@ -64,18 +64,15 @@ describe("migrations", () => {
     yield* connected(url)(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(held)))
   })
 
-  it.live(
-    "leave the old name of the unmatched payments to the version that runs beside during an upgrade",
-    function* () {
-      const url = yield* urlOf(database)
-      const insert = `INSERT INTO payment_strays (name, amount_atomic, transaction, found_at) VALUES ('a', 7, '0x', now())
+  it.live("leave the old name of unmatched payments to the version that runs beside during an upgrade", function* () {
+    const url = yield* urlOf(database)
+    const insert = `INSERT INTO payment_strays (name, amount_atomic, transaction, found_at) VALUES ('a', 7, '0x', now())
         ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING name`
-      for (const _ of ["first", "again"]) assert.deepStrictEqual(yield* run(url, insert), [{ name: "a" }])
-      assert.lengthOf(yield* run(url, "SELECT recorded_at FROM unmatched_payments"), 1)
-      yield* run(url, "DELETE FROM payment_strays s USING payment_totals t WHERE t.id = 1 AND s.name = ANY('{a}')")
-      assert.lengthOf(yield* run(url, "SELECT recorded_at FROM unmatched_payments"), 0)
-    },
-  )
+    for (const _ of ["first", "again"]) assert.deepStrictEqual(yield* run(url, insert), [{ name: "a" }])
+    assert.lengthOf(yield* run(url, "SELECT recorded_at FROM unmatched_payments"), 1)
+    yield* run(url, "DELETE FROM payment_strays s USING payment_totals t WHERE t.id = 1 AND s.name = ANY('{a}')")
+    assert.lengthOf(yield* run(url, "SELECT recorded_at FROM unmatched_payments"), 0)
+  })
 
   it.live("refuse a database of a version before 1.0 in a sentence", function* () {
     const url = yield* urlOf(emptyDatabase)

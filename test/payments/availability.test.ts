@@ -105,79 +105,74 @@ const troubles: ReadonlyArray<Trouble> = [
 
 describe.concurrent("while every payment would be refused", () => {
   for (const { begin, end, message, paid = message, refusal, settledBy = "relayer", told, what } of troubles) {
-    it.live(
-      `because ${what}, the server claims nothing, tells probes why, and settles the same payment afterwards`,
-      () =>
-        Effect.gen(function* () {
-          const { url } = yield* TestServer
-          const earlier = yield* Purchase.prepare()
-          assert.strictEqual((yield* Purchase.send(earlier)).status, 201)
-          const purchase = yield* Purchase.prepare()
-          // The answer to a bare request is cached, and must change all the same.
-          assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402)
-          yield* begin
-          const [code, wait, state] = refusal ?? ["facilitator_unavailable", "5", "failing"]
-          const ready = yield* becomes("/readyz", 503)
-          assert.deepInclude(ready.json, { ready: false, database: "ok", payments: state })
-          const body = { commitment: newCommitment() }
-          for (const init of [{ method: "POST" }, post(body), post(body, { "idempotency-key": newKey() })])
-            assertRefused(yield* ask(`${url}/api/witness`, init), code, wait, message)
-          const health = yield* ask(`${url}/api/health`)
-          // A pause is the operator's own act and no fault.
-          const isPause = state === "paused"
-          assert.deepStrictEqual([health.status, health.json["ok"]], isPause ? [200, true] : [503, false])
-          const payments = Object(health.json["payments"])
-          assert.strictEqual(isPause, typeof payments.pausedSince === "string")
-          assert.deepInclude(payments, { state, ...told })
-          if (told === undefined) assert.match(String(payments.obstacle), message)
-          // The free routes work.
-          assert.strictEqual((yield* ask(`${url}/readyz?for=reads`)).status, 200)
-          assert.strictEqual((yield* ask(`${url}/readyz?for=sales`)).status, 400)
-          assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
-          const refused = yield* Purchase.send(purchase)
-          assertRefused(refused, code, wait, paid)
-          assert.match(refused.text, /This request charged nothing\./u)
-          assert.strictEqual((yield* Purchase.send(earlier)).status, 200, "what is settled replays")
-          assert.strictEqual((yield* Purchase.written).attempts, 1, "nothing is claimed")
-          yield* end
-          yield* becomes("/readyz", 200)
-          assert.deepInclude((yield* ask(`${url}/api/health`)).json["payments"], { state: "ready", obstacle: null })
-          assert.strictEqual((yield* Purchase.send(purchase)).status, 201)
-          yield* Purchase.assertSettled(purchase)
-        }).pipe(Effect.provide(proxiedServer(settledBy, "5 seconds"))),
+    it.live(`because ${what}, the server claims nothing, tells probes why, and settles the same payment later`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const earlier = yield* Purchase.prepare()
+        assert.strictEqual((yield* Purchase.send(earlier)).status, 201)
+        const purchase = yield* Purchase.prepare()
+        // The answer to a bare request is cached, and must change all the same.
+        assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402)
+        yield* begin
+        const [code, wait, state] = refusal ?? ["facilitator_unavailable", "5", "failing"]
+        const ready = yield* becomes("/readyz", 503)
+        assert.deepInclude(ready.json, { ready: false, database: "ok", payments: state })
+        const body = { commitment: newCommitment() }
+        for (const init of [{ method: "POST" }, post(body), post(body, { "idempotency-key": newKey() })])
+          assertRefused(yield* ask(`${url}/api/witness`, init), code, wait, message)
+        const health = yield* ask(`${url}/api/health`)
+        // A pause is the operator's own act and no fault.
+        const isPause = state === "paused"
+        assert.deepStrictEqual([health.status, health.json["ok"]], isPause ? [200, true] : [503, false])
+        const payments = Object(health.json["payments"])
+        assert.strictEqual(isPause, typeof payments.pausedSince === "string")
+        assert.deepInclude(payments, { state, ...told })
+        if (told === undefined) assert.match(String(payments.obstacle), message)
+        // The free routes work.
+        assert.strictEqual((yield* ask(`${url}/readyz?for=reads`)).status, 200)
+        assert.strictEqual((yield* ask(`${url}/readyz?for=sales`)).status, 400)
+        assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
+        const refused = yield* Purchase.send(purchase)
+        assertRefused(refused, code, wait, paid)
+        assert.match(refused.text, /This request charged nothing\./u)
+        assert.strictEqual((yield* Purchase.send(earlier)).status, 200, "what is settled replays")
+        assert.strictEqual((yield* Purchase.written).attempts, 1, "nothing is claimed")
+        yield* end
+        yield* becomes("/readyz", 200)
+        assert.deepInclude((yield* ask(`${url}/api/health`)).json["payments"], { state: "ready", obstacle: null })
+        assert.strictEqual((yield* Purchase.send(purchase)).status, 201)
+        yield* Purchase.assertSettled(purchase)
+      }).pipe(Effect.provide(proxiedServer(settledBy, "5 seconds"))),
     )
   }
 
-  relayedInFiveSeconds(
-    "because the database is away, the server says so with the database's own code, and sells again afterwards",
-    function* () {
-      const { url } = yield* TestServer
-      const { database } = yield* Proxies
-      database.refuse(true)
-      database.cutAll()
-      const answers = Effect.forEach(
-        [
-          { method: "POST" },
-          post({ commitment: newCommitment() }),
-          post({ commitment: newCommitment() }, { "idempotency-key": newKey() }),
-        ],
-        (init) => ask(`${url}/api/witness`, init),
-      )
-      const refused = yield* answers.pipe(
-        until("an offer is still made", (all) => all.every(({ status }) => status === 503)),
-      )
-      for (const answer of refused) {
-        assertAnswer(answer, 503, "unavailable")
-        assert.notMatch(answer.text, /facilitator|payment network/u)
-      }
-      const { json } = yield* becomes("/api/health", 503)
-      assert.deepInclude(json, { database: "failing" })
-      assert.notMatch(String(Object(json["payments"]).obstacle), /facilitator|node/u)
-      database.refuse(false)
-      yield* becomes("/readyz", 200)
-      yield* Purchase.buy()
-    },
-  )
+  relayedInFiveSeconds("because the database is away, the server says so by its code, and sells again", function* () {
+    const { url } = yield* TestServer
+    const { database } = yield* Proxies
+    database.refuse(true)
+    database.cutAll()
+    const answers = Effect.forEach(
+      [
+        { method: "POST" },
+        post({ commitment: newCommitment() }),
+        post({ commitment: newCommitment() }, { "idempotency-key": newKey() }),
+      ],
+      (init) => ask(`${url}/api/witness`, init),
+    )
+    const refused = yield* answers.pipe(
+      until("an offer is still made", (all) => all.every(({ status }) => status === 503)),
+    )
+    for (const answer of refused) {
+      assertAnswer(answer, 503, "unavailable")
+      assert.notMatch(answer.text, /facilitator|payment network/u)
+    }
+    const { json } = yield* becomes("/api/health", 503)
+    assert.deepInclude(json, { database: "failing" })
+    assert.notMatch(String(Object(json["payments"]).obstacle), /facilitator|node/u)
+    database.refuse(false)
+    yield* becomes("/readyz", 200)
+    yield* Purchase.buy()
+  })
 
   relayed("the server refuses a blocked payer alone and sells to every other", function* () {
     const { purchase } = yield* signedFixture

@@ -73,44 +73,41 @@ layer(house, realClock)("a payment bound to its request", (it) => {
     }
   })
 
-  it.effect(
-    "is made by the library, proved by the chain without the server, and broken for verify_witness with another salt",
-    function* () {
-      const at = yield* newCustomer()
-      const altar = buyerOf(at)
-      const { record } = yield* Effect.promise(() =>
-        altar.witness({ words: "The heron will return by May.", kind: "prediction", key: newKey() }),
-      )
-      const read = yield* ask(`${at.url}/api/witness/${record.id}`)
-      const { binding } = JSON.parse(read.text).receipt
-      assert.deepInclude(binding, { version: 1, method: "POST", url: `${at.url}/api/witness` })
-      const file = yield* ask(`${record.permalink}.receipt.json`)
-      assert.strictEqual(file.status, 200, file.text)
-      const { rpcUrl } = yield* LocalChain
-      yield* Effect.promise(() => altar.reveal(record.id))
-      // The longest answer: revealed, bound, and in a log.
-      const tools = yield* connect(`${at.url}/mcp`)
-      const verified = call(tools, "verify_witness", { witnessId: record.id })
-      const { text } = yield* verified
-      assert.deepInclude(JSON.parse(text), { verified: true })
-      const proof = yield* checked(file.text, { key: Option.some(receiptKey), rpc: Option.some(rpcUrl) })
-      assert.strictEqual(proof.ended._tag, "Success", proof.lines.join("\n"))
-      assert.isTrue(proof.lines.some((line) => /^HOLDS {8}binding: .*pays for nothing else\.$/u.test(line)))
-      assert.isTrue(
-        proof.lines.some((line) =>
-          new RegExp(`^HOLDS {8}payment: .* in block \\d+ .* nonce ${bindingMarker}`, "u").test(line),
-        ),
-        proof.lines.join("\n"),
-      )
-      const changed = JSON.stringify({ ...JSON.parse(file.text), body: { commitment: newCommitment() } })
-      const forged = yield* checked(changed, { key: Option.some(receiptKey) })
-      assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN       binding: ")))
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE acts SET receipt = replace(receipt, ${binding.salt}, ${"A".repeat(22)}) WHERE id = ${record.id}::uuid`
-      const broken = JSON.parse((yield* verified).text)
-      assert.deepStrictEqual([broken.verified, broken.link.holds, broken.binding.state], [false, true, "broken"])
-    },
-  )
+  it.effect("is made by the library, proved by the chain alone, and broken with another salt", function* () {
+    const at = yield* newCustomer()
+    const altar = buyerOf(at)
+    const { record } = yield* Effect.promise(() =>
+      altar.witness({ words: "The heron will return by May.", kind: "prediction", key: newKey() }),
+    )
+    const read = yield* ask(`${at.url}/api/witness/${record.id}`)
+    const { binding } = JSON.parse(read.text).receipt
+    assert.deepInclude(binding, { version: 1, method: "POST", url: `${at.url}/api/witness` })
+    const file = yield* ask(`${record.permalink}.receipt.json`)
+    assert.strictEqual(file.status, 200, file.text)
+    const { rpcUrl } = yield* LocalChain
+    yield* Effect.promise(() => altar.reveal(record.id))
+    // The longest answer: revealed, bound, and in a log.
+    const tools = yield* connect(`${at.url}/mcp`)
+    const verified = call(tools, "verify_witness", { witnessId: record.id })
+    const { text } = yield* verified
+    assert.deepInclude(JSON.parse(text), { verified: true })
+    const proof = yield* checked(file.text, { key: Option.some(receiptKey), rpc: Option.some(rpcUrl) })
+    assert.strictEqual(proof.ended._tag, "Success", proof.lines.join("\n"))
+    assert.isTrue(proof.lines.some((line) => /^HOLDS {8}binding: .*pays for nothing else\.$/u.test(line)))
+    assert.isTrue(
+      proof.lines.some((line) =>
+        new RegExp(`^HOLDS {8}payment: .* in block \\d+ .* nonce ${bindingMarker}`, "u").test(line),
+      ),
+      proof.lines.join("\n"),
+    )
+    const changed = JSON.stringify({ ...JSON.parse(file.text), body: { commitment: newCommitment() } })
+    const forged = yield* checked(changed, { key: Option.some(receiptKey) })
+    assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN       binding: ")))
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`UPDATE acts SET receipt = replace(receipt, ${binding.salt}, ${"A".repeat(22)}) WHERE id = ${record.id}::uuid`
+    const broken = JSON.parse((yield* verified).text)
+    assert.deepStrictEqual([broken.verified, broken.link.holds, broken.binding.state], [false, true, "broken"])
+  })
 
   it.effect("shows no binding of a body with a hidden text, and shows it again with the text", function* () {
     const { url } = yield* TestServer

@@ -93,66 +93,60 @@ describe.concurrent("a charge that the processor made, but whose response", () =
 })
 
 describe.concurrent("a charge that was not made, because the processor", () => {
-  byCard(
-    "stores its server error under the key, stays open until no charge is certain, and then frees everything",
-    function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { bank, first, purchase } = yield* suffer("mistakeBefore")
-      const hoursPass = (hours: number) =>
-        sql`UPDATE payment_attempts SET accepted_at = accepted_at - make_interval(hours => ${hours}::int)`
-      assertPending(purchase, first)
-      yield* bank.calm
-      assertPending(purchase, yield* reconcile(purchase))
-      yield* hoursPass(20)
-      const { charges } = bank.requests()
-      assertPending(purchase, yield* reconcile(purchase))
-      yield* hoursPass(4)
-      assertPending(purchase, yield* reconcile(purchase))
-      yield* afterNextSweep(purchase)
-      yield* reconcile(purchase)
-      assert.strictEqual(bank.requests().charges, charges, "after twelve hours it is not asked for again")
-      const failed = { state: "failed", reason: "card_never_charged", taken: 0, acts: 0, candles: 0, claims: 1 }
-      assert.deepInclude(yield* cardBooks(purchase), failed)
-      for (const answer of [yield* send(purchase), yield* reconcile(purchase)])
-        assertAnswer(answer, 402, "payment_failed", "card_never_charged")
-      assert.deepStrictEqual(bank.taken(), [])
-    },
-  )
+  byCard("stores its server error under the key, stays open until no charge is certain, then frees all", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { bank, first, purchase } = yield* suffer("mistakeBefore")
+    const hoursPass = (hours: number) =>
+      sql`UPDATE payment_attempts SET accepted_at = accepted_at - make_interval(hours => ${hours}::int)`
+    assertPending(purchase, first)
+    yield* bank.calm
+    assertPending(purchase, yield* reconcile(purchase))
+    yield* hoursPass(20)
+    const { charges } = bank.requests()
+    assertPending(purchase, yield* reconcile(purchase))
+    yield* hoursPass(4)
+    assertPending(purchase, yield* reconcile(purchase))
+    yield* afterNextSweep(purchase)
+    yield* reconcile(purchase)
+    assert.strictEqual(bank.requests().charges, charges, "after twelve hours it is not asked for again")
+    const failed = { state: "failed", reason: "card_never_charged", taken: 0, acts: 0, candles: 0, claims: 1 }
+    assert.deepInclude(yield* cardBooks(purchase), failed)
+    for (const answer of [yield* send(purchase), yield* reconcile(purchase)])
+      assertAnswer(answer, 402, "payment_failed", "card_never_charged")
+    assert.deepStrictEqual(bank.taken(), [])
+  })
 })
 
 describe.concurrent("a request that fails validation, whose key the processor does not store,", () => {
-  byCardPatiently(
-    "is charged and reported to the operator once, when it passes for one server while another gives up",
-    function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const bank = yield* Processor
-      const cards = { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) }
-      // It sweeps as it starts, so it starts before there is an attempt.
-      const other = yield* anotherServer(cards)
-      const purchase = yield* prepareByCard(url)
-      const there = { ...purchase, server: other }
-      yield* bank.arm("invalidBefore").release
-      assertPending(purchase, yield* send(purchase))
+  byCardPatiently("is charged and reported once when it passes for one server while another gives up", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const bank = yield* Processor
+    const cards = { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) }
+    // It sweeps as it starts, so it starts before there is an attempt.
+    const other = yield* anotherServer(cards)
+    const purchase = yield* prepareByCard(url)
+    const there = { ...purchase, server: other }
+    yield* bank.arm("invalidBefore").release
+    assertPending(purchase, yield* send(purchase))
 
-      yield* afterNextSweep(purchase)
-      const refusal = bank.arm("invalidBefore")
-      const one = yield* Effect.forkScoped(reconcile(purchase))
-      yield* refusal.arrived
-      const charge = bank.arm("holdAfter")
-      const second = yield* Effect.forkScoped(reconcile(there))
-      yield* charge.arrived
-      yield* refusal.release
-      assert.strictEqual((yield* Fiber.join(one)).json["reason"], "shared_payment_token_in_use")
-      yield* charge.release
-      const told = yield* Fiber.join(second)
-      assertAnswer(told, 402, "payment_failed")
-      const sentence = /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u
-      assert.match(String(told.json["message"]), sentence)
-      assert.deepInclude(yield* cardBooks(purchase), { state: "failed", taken: 1, acts: 0, claims: 1 })
-      const unmatched = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
+    yield* afterNextSweep(purchase)
+    const refusal = bank.arm("invalidBefore")
+    const one = yield* Effect.forkScoped(reconcile(purchase))
+    yield* refusal.arrived
+    const charge = bank.arm("holdAfter")
+    const second = yield* Effect.forkScoped(reconcile(there))
+    yield* charge.arrived
+    yield* refusal.release
+    assert.strictEqual((yield* Fiber.join(one)).json["reason"], "shared_payment_token_in_use")
+    yield* charge.release
+    const told = yield* Fiber.join(second)
+    assertAnswer(told, 402, "payment_failed")
+    const sentence = /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u
+    assert.match(String(told.json["message"]), sentence)
+    assert.deepInclude(yield* cardBooks(purchase), { state: "failed", taken: 1, acts: 0, claims: 1 })
+    const unmatched = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
     FROM unmatched_payments`
-      assert.deepStrictEqual(yield* unmatched, [{ network: null, amount: "3000000", isIntent: true }])
-    },
-  )
+    assert.deepStrictEqual(yield* unmatched, [{ network: null, amount: "3000000", isIntent: true }])
+  })
 })

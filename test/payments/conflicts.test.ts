@@ -124,29 +124,26 @@ layer(world(), realClock)("before any money moves", (it) => {
     }
   })
 
-  it.effect(
-    "a payment-identifier lets the unchanged client pay without a key, and is the key afterwards",
-    function* () {
-      const { url } = yield* TestServer
-      const id = generatePaymentId()
-      const paying = client(yield* newPayer(), id)
-      const target = `${url}/api/acquire/glass-tortoise`
-      const first = yield* Effect.promise(() => paying(target, { method: "POST" }))
-      assert.strictEqual(first.status, 201)
-      const record = yield* Effect.promise(() => first.text())
-      const before = yield* written
-      const again = yield* Effect.promise(() => paying(target, { method: "POST" }))
-      assert.strictEqual(again.status, 200, "another signature under the same id is answered, not charged")
-      assert.strictEqual(yield* Effect.promise(() => again.text()), record.replace(/false\}$/u, "true}"))
-      const byKey = yield* ask(target, { method: "POST", headers: { "idempotency-key": id } })
-      assert.strictEqual(byKey.status, 200)
-      assert.strictEqual((yield* ask(`${url}/api/reconcile/${id}`, { method: "POST" })).status, 200)
-      const other = yield* Effect.promise(() => paying(`${url}/api/acquire/rain-crow`, { method: "POST" }))
-      assert.strictEqual(other.status, 409)
-      assert.strictEqual((yield* Effect.promise(() => other.json())).code, "idempotency_conflict")
-      assert.deepStrictEqual(yield* written, before)
-    },
-  )
+  it.effect("a payment-identifier lets an unchanged client pay without a key, and is the key afterwards", function* () {
+    const { url } = yield* TestServer
+    const id = generatePaymentId()
+    const paying = client(yield* newPayer(), id)
+    const target = `${url}/api/acquire/glass-tortoise`
+    const first = yield* Effect.promise(() => paying(target, { method: "POST" }))
+    assert.strictEqual(first.status, 201)
+    const record = yield* Effect.promise(() => first.text())
+    const before = yield* written
+    const again = yield* Effect.promise(() => paying(target, { method: "POST" }))
+    assert.strictEqual(again.status, 200, "another signature under the same id is answered, not charged")
+    assert.strictEqual(yield* Effect.promise(() => again.text()), record.replace(/false\}$/u, "true}"))
+    const byKey = yield* ask(target, { method: "POST", headers: { "idempotency-key": id } })
+    assert.strictEqual(byKey.status, 200)
+    assert.strictEqual((yield* ask(`${url}/api/reconcile/${id}`, { method: "POST" })).status, 200)
+    const other = yield* Effect.promise(() => paying(`${url}/api/acquire/rain-crow`, { method: "POST" }))
+    assert.strictEqual(other.status, 409)
+    assert.strictEqual((yield* Effect.promise(() => other.json())).code, "idempotency_conflict")
+    assert.deepStrictEqual(yield* written, before)
+  })
 
   it.effect("a payment-identifier must equal the Idempotency-Key where both are sent", function* () {
     const { url } = yield* TestServer
@@ -167,27 +164,24 @@ layer(world(), realClock)("before any money moves", (it) => {
     assert.notMatch(late.text, /nothing was charged/iu)
   })
 
-  it.effect(
-    "a payment-identifier must have the form of a key, and a payment without one still needs a key",
-    function* () {
-      const { url } = yield* TestServer
-      const body = { commitment: newCommitment() }
-      const before = yield* written
-      for (const id of ["short", "x".repeat(129), "has space in it!!", 1234567890123456, null]) {
-        const signature = yield* named(id)
-        const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
-        assertAnswer(answer, 400, "idempotency_key_invalid", undefined, String(id))
-      }
-      const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
-      const plain = encode(yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource))
-      for (const signature of [plain, "%%%", "aGVsbG8="]) {
-        const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
-        assertAnswer(answer, 400, "idempotency_key_required")
-        assert.match(String(answer.json["message"]), /payment-identifier.*This request charged nothing\.$/u)
-      }
-      assert.deepStrictEqual(yield* written, before)
-    },
-  )
+  it.effect("a payment-identifier must have the form of a key, and a payment without one needs a key", function* () {
+    const { url } = yield* TestServer
+    const body = { commitment: newCommitment() }
+    const before = yield* written
+    for (const id of ["short", "x".repeat(129), "has space in it!!", 1234567890123456, null]) {
+      const signature = yield* named(id)
+      const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
+      assertAnswer(answer, 400, "idempotency_key_invalid", undefined, String(id))
+    }
+    const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
+    const plain = encode(yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource))
+    for (const signature of [plain, "%%%", "aGVsbG8="]) {
+      const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
+      assertAnswer(answer, 400, "idempotency_key_required")
+      assert.match(String(answer.json["message"]), /payment-identifier.*This request charged nothing\.$/u)
+    }
+    assert.deepStrictEqual(yield* written, before)
+  })
 })
 
 /** Each act where its URL is longest. */

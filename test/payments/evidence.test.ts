@@ -90,44 +90,37 @@ const scene = Effect.gen(function* () {
 })
 
 describe.concurrent("an authorization", () => {
-  onChainAlone(
-    "that paid is proven or stays open, and is never called unpaid, whatever a node has forgotten",
-    function* () {
-      const { authorization, before, look, seenBy } = yield* scene
-      const transaction = yield* broadcast(authorization)
-      const behind: View = { head: before }
-      const silent: View = { ...behind, clamps: true }
-      const isHead = (method: string) => method === "eth_getBlockByNumber"
-      const open = { _tag: "Open", unused: false } as const
-      // The state is asked first and the dry run second; each is answered by another node.
-      for (const parity of [0, 1]) {
-        const torn = seenBy((method, nth) => (method === "eth_call" && nth % 2 === parity ? silent : here))
-        assert.deepStrictEqual(yield* torn, open, `call ${parity} by a node that is behind`)
-      }
-      yield* passExpiry
-      const views: ReadonlyArray<
-        readonly [what: string, pick: (method: string, before: number) => View, evidence: object]
-      > = [
-        ["all of it", () => here, { _tag: "Paid", transaction }],
-        ["no receipt beside its final log", () => ({ forgets: ["receipts"] }), open],
-        ["no log beside its use", () => ({ forgets: ["logs"] }), open],
-        ["neither", () => ({ forgets: ["logs", "receipts"] }), open],
-        ["a node that is behind", () => behind, { _tag: "Open", unused: true }],
-        ["its state from a node that is silently behind", (method) => (method === "eth_call" ? silent : here), open],
-        ["all but the heads from such a node", (method) => (isHead(method) ? here : silent), open],
-        [
-          "a final block above the newest one",
-          (method, nth) => (isHead(method) && nth % 2 === 0 ? behind : here),
-          open,
-        ],
-      ]
-      for (const [what, pick, evidence] of views) assert.deepInclude(yield* seenBy(pick), evidence, what)
-      // A node that says it does not know the block proves nothing, either.
-      const unavailable = yield* Effect.flip(seenBy((method) => (method === "eth_call" ? behind : here)))
-      assert.strictEqual(unavailable._tag, "ChainUnavailable")
-      assert.deepInclude(yield* look(Option.some(transaction)), { _tag: "Paid", transaction })
-    },
-  )
+  onChainAlone("that paid is proven or stays open, and is never called unpaid, whatever a node forgot", function* () {
+    const { authorization, before, look, seenBy } = yield* scene
+    const transaction = yield* broadcast(authorization)
+    const behind: View = { head: before }
+    const silent: View = { ...behind, clamps: true }
+    const isHead = (method: string) => method === "eth_getBlockByNumber"
+    const open = { _tag: "Open", unused: false } as const
+    // The state is asked first and the dry run second; each is answered by another node.
+    for (const parity of [0, 1]) {
+      const torn = seenBy((method, nth) => (method === "eth_call" && nth % 2 === parity ? silent : here))
+      assert.deepStrictEqual(yield* torn, open, `call ${parity} by a node that is behind`)
+    }
+    yield* passExpiry
+    const views: ReadonlyArray<
+      readonly [what: string, pick: (method: string, before: number) => View, evidence: object]
+    > = [
+      ["all of it", () => here, { _tag: "Paid", transaction }],
+      ["no receipt beside its final log", () => ({ forgets: ["receipts"] }), open],
+      ["no log beside its use", () => ({ forgets: ["logs"] }), open],
+      ["neither", () => ({ forgets: ["logs", "receipts"] }), open],
+      ["a node that is behind", () => behind, { _tag: "Open", unused: true }],
+      ["its state from a node that is silently behind", (method) => (method === "eth_call" ? silent : here), open],
+      ["all but the heads from such a node", (method) => (isHead(method) ? here : silent), open],
+      ["a final block above the newest one", (method, nth) => (isHead(method) && nth % 2 === 0 ? behind : here), open],
+    ]
+    for (const [what, pick, evidence] of views) assert.deepInclude(yield* seenBy(pick), evidence, what)
+    // A node that says it does not know the block proves nothing, either.
+    const unavailable = yield* Effect.flip(seenBy((method) => (method === "eth_call" ? behind : here)))
+    assert.strictEqual(unavailable._tag, "ChainUnavailable")
+    assert.deepInclude(yield* look(Option.some(transaction)), { _tag: "Paid", transaction })
+  })
 
   onChainAlone("that paid is found in a block before the head that the server saw", function* () {
     const { asked, authorization } = yield* scene
@@ -142,39 +135,33 @@ describe.concurrent("an authorization", () => {
     assert.deepInclude(yield* asked.evidence(search), { _tag: "Paid", transaction })
   })
 
-  onChainAlone(
-    "used by a cancellation whose receipt is longer than any other answer is void once that is final",
-    function* () {
-      const { asked, authorization, payer, seenBy } = yield* scene
-      yield* cancelLoudly(payer, authorization.nonce)
-      const { transactions } = yield* onChain((client) => client.getBlock())
-      assert.deepInclude(yield* seenBy(() => here), { _tag: "Open", unused: false })
-      yield* mine(4)
-      for (const forgets of ["receipts", "logs"] as const)
-        assert.deepInclude(yield* seenBy(() => ({ forgets: [forgets] })), { _tag: "Open", unused: false }, forgets)
-      const ended = { ...canceled, transaction: transactions[0] ?? "0x" }
-      assert.deepStrictEqual(yield* seenBy(() => here), ended)
-      assert.deepStrictEqual(yield* asked.usedBy(authorization), ended)
-    },
-  )
+  onChainAlone("used by a cancellation with a receipt longer than others is void once it is final", function* () {
+    const { asked, authorization, payer, seenBy } = yield* scene
+    yield* cancelLoudly(payer, authorization.nonce)
+    const { transactions } = yield* onChain((client) => client.getBlock())
+    assert.deepInclude(yield* seenBy(() => here), { _tag: "Open", unused: false })
+    yield* mine(4)
+    for (const forgets of ["receipts", "logs"] as const)
+      assert.deepInclude(yield* seenBy(() => ({ forgets: [forgets] })), { _tag: "Open", unused: false }, forgets)
+    const ended = { ...canceled, transaction: transactions[0] ?? "0x" }
+    assert.deepStrictEqual(yield* seenBy(() => here), ended)
+    assert.deepStrictEqual(yield* asked.usedBy(authorization), ended)
+  })
 
-  onChainAlone(
-    "that was never used is void after it expires, also on nodes with one state, short ranges and no lookup by hash",
-    function* () {
-      const { before, seenBy } = yield* scene
-      yield* mine(60)
-      assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true })
-      yield* passExpiry
-      const views: ReadonlyArray<View> = [
-        here,
-        { keepsStates: 1 },
-        { logRange: 3 },
-        { keepsStates: 1, logRange: 1, numbersOnly: true },
-      ]
-      for (const view of views) assert.deepStrictEqual(yield* seenBy(() => view), expired, JSON.stringify(view))
-      assert.deepInclude(yield* seenBy(() => ({ head: before })), { _tag: "Open", unused: true })
-    },
-  )
+  onChainAlone("that was never used is void after it expires, also on nodes that keep or tell little", function* () {
+    const { before, seenBy } = yield* scene
+    yield* mine(60)
+    assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true })
+    yield* passExpiry
+    const views: ReadonlyArray<View> = [
+      here,
+      { keepsStates: 1 },
+      { logRange: 3 },
+      { keepsStates: 1, logRange: 1, numbersOnly: true },
+    ]
+    for (const view of views) assert.deepStrictEqual(yield* seenBy(() => view), expired, JSON.stringify(view))
+    assert.deepInclude(yield* seenBy(() => ({ head: before })), { _tag: "Open", unused: true })
+  })
 })
 
 /** A provider that takes so many blocks at once, and holds logs in these blocks. */

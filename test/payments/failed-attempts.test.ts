@@ -35,20 +35,17 @@ describe.concurrent("an attempt", () => {
     assert.match(Purchase.settlementIn(yield* Purchase.reconcile(purchase)).transaction, /^0x[0-9a-f]{64}$/u)
   })
 
-  relayedBriefly(
-    "that was never paid fails once two inquiries a sweep apart agree, however many servers inquire at once",
-    function* () {
-      const { purchase, url } = yield* unsent
-      const servers = [url, ...(yield* neighbours(2, "relayer"))]
-      const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile({ ...purchase, server }), {
-        concurrency: "unbounded",
-      })
-      for (const answer of yield* many) Purchase.assertPending(purchase, answer)
-      yield* Purchase.afterNextSweep(purchase)
-      assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
-      yield* Purchase.assertFailed(purchase, "authorization_expired")
-    },
-  )
+  relayedBriefly("that was never paid fails once two inquiries a sweep apart agree, however many run", function* () {
+    const { purchase, url } = yield* unsent
+    const servers = [url, ...(yield* neighbours(2, "relayer"))]
+    const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile({ ...purchase, server }), {
+      concurrency: "unbounded",
+    })
+    for (const answer of yield* many) Purchase.assertPending(purchase, answer)
+    yield* Purchase.afterNextSweep(purchase)
+    assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
+    yield* Purchase.assertFailed(purchase, "authorization_expired")
+  })
 
   relayedBriefly("that was never paid does not fail when an inquiry between two verdicts found it open", function* () {
     const { before, purchase, rpc } = yield* unsent
@@ -72,56 +69,47 @@ describe.concurrent("an attempt", () => {
     yield* Purchase.assertFailed(purchase, "authorization_expired")
   })
 
-  relayedBriefly(
-    "whose final transaction paid does not fail while one node counts it and another is behind it",
-    function* () {
-      const { purchase, rpc, sql } = yield* signedFixture
-      yield* Purchase.mine(3)
-      const before = yield* Purchase.height
-      yield* Purchase.automine(false)
-      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
-      yield* Purchase.mineAll
-      yield* Purchase.mine(4)
-      rpc.behave((method) => (method === "eth_getTransactionCount" ? {} : { head: before }))
-      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-      yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '2 hours'`
-      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-      yield* rpc.calm
-      yield* Purchase.settlesNow(purchase)
-    },
-  )
+  relayedBriefly("whose final transaction paid does not fail while one node counts it and another lags", function* () {
+    const { purchase, rpc, sql } = yield* signedFixture
+    yield* Purchase.mine(3)
+    const before = yield* Purchase.height
+    yield* Purchase.automine(false)
+    Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+    yield* Purchase.mineAll
+    yield* Purchase.mine(4)
+    rpc.behave((method) => (method === "eth_getTransactionCount" ? {} : { head: before }))
+    Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+    yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '2 hours'`
+    Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+    yield* rpc.calm
+    yield* Purchase.settlesNow(purchase)
+  })
 
-  relayedBriefly(
-    "to pay with an earlier token fails once its authorization has expired unused, although no scan reads that token",
-    function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { purchase } = yield* unsent
-      const earlier = "0x0000000000000000000000000000000000000e0e"
-      yield* Purchase.onChain(async (client, { asset }) => {
-        await client.setCode({ address: earlier, bytecode: (await client.getCode({ address: asset })) ?? "0x" })
-      })
-      yield* sql`
+  relayedBriefly("to pay with an earlier token, which no scan reads, fails once it has expired unused", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { purchase } = yield* unsent
+    const earlier = "0x0000000000000000000000000000000000000e0e"
+    yield* Purchase.onChain(async (client, { asset }) => {
+      await client.setCode({ address: earlier, bytecode: (await client.getCode({ address: asset })) ?? "0x" })
+    })
+    yield* sql`
     UPDATE payment_attempts SET payment = jsonb_set(payment, '{authorization,asset}', to_jsonb(${earlier}::text))`
-      assert.strictEqual((yield* Purchase.secondInquiry(purchase)).status, 402)
-    },
-  )
+    assert.strictEqual((yield* Purchase.secondInquiry(purchase)).status, 402)
+  })
 
-  facilitated(
-    "whose transaction a facilitator reported does not fail by a node that calls it unpaid for less than ten sweeps",
-    function* () {
-      const { facilitator, purchase, sql } = yield* signedFixture
-      facilitator.arm("imagineBefore")
-      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
-      yield* facilitator.calm
-      yield* Purchase.passExpiry
-      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-      yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '9 hours'`
-      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-      yield* Purchase.afterNextSweep(purchase)
-      assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 402)
-      yield* Purchase.assertFailed(purchase, "authorization_expired")
-    },
-  )
+  facilitated("whose transaction a facilitator reported does not fail by nine sweeps that see it unpaid", function* () {
+    const { facilitator, purchase, sql } = yield* signedFixture
+    facilitator.arm("imagineBefore")
+    Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+    yield* facilitator.calm
+    yield* Purchase.passExpiry
+    Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+    yield* sql`UPDATE payment_attempts SET doubted_at = doubted_at - interval '9 hours'`
+    Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+    yield* Purchase.afterNextSweep(purchase)
+    assert.strictEqual((yield* Purchase.reconcile(purchase)).status, 402)
+    yield* Purchase.assertFailed(purchase, "authorization_expired")
+  })
 })
 
 type Use = (purchase: Parameters<typeof spend>[0]) => ReturnType<typeof spend>

@@ -100,18 +100,15 @@ describe.concurrent("a node that", () => {
     })
   }
 
-  relayedOnOwnClock(
-    "disconnected before it took the transaction delays the payment until it answers again",
-    function* () {
-      const { purchase, rpc, url } = yield* signedFixture
-      rpc.arm("eth_sendRawTransaction", "dropBefore")
-      Purchase.assertPending(purchase, yield* Purchase.send(purchase))
-      yield* rpc.calm
-      yield* Purchase.reconcile(purchase).pipe(until("never brought to the chain", ({ status }) => status === 200))
-      yield* Purchase.assertSettled(purchase)
-      yield* Purchase.assertNextStone(url)
-    },
-  )
+  relayedOnOwnClock("disconnected before it took the transaction delays the payment until it is back", function* () {
+    const { purchase, rpc, url } = yield* signedFixture
+    rpc.arm("eth_sendRawTransaction", "dropBefore")
+    Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+    yield* rpc.calm
+    yield* Purchase.reconcile(purchase).pipe(until("never brought to the chain", ({ status }) => status === 200))
+    yield* Purchase.assertSettled(purchase)
+    yield* Purchase.assertNextStone(url)
+  })
 
   relayedOnOwnClock("once failed to state its chain id does not stop the relayer for good", function* () {
     const { rpc, url } = yield* paymentFixture

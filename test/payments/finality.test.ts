@@ -151,51 +151,48 @@ describe.concurrent("a settled transfer", () => {
     yield* Purchase.audit(url)
   })
 
-  facilitatedAndSwept(
-    "that is lost for good is marked so, keeps its row, and fails the health until an operator acknowledges it",
-    function* () {
-      const { facilitator } = yield* paymentFixture
-      const bought = yield* buy
-      yield* Purchase.reorganise(1)
-      yield* Purchase.mine(4)
-      // It could still be brought back: nothing is lost before its authorization has ended.
-      yield* looked(2)
-      assert.strictEqual(facilitator.requests(), 1, "a facilitator brings back what it has sent")
-      assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* healthy
-      const acknowledge = admin("acknowledge", bought.id, "--why", "the payer was told", "--by", "Ada")
-      const early = yield* acknowledge
-      assert.deepStrictEqual([early.code, early.stdout], [1, ""])
-      assert.match(early.stderr, /has no lost payment that is to be acknowledged\. Nothing changed\.\n$/u)
-      yield* Purchase.passExpiry
-      assert.deepStrictEqual(yield* becomes(bought, "lost", hasten), { ...bought.receipt, finality: "lost" })
-      const failing = yield* health
-      assert.strictEqual(failing.status, 503)
-      const { url } = yield* TestServer
-      assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200, "sales go on")
-      assert.deepInclude(failing.json, { ok: false })
-      assert.deepStrictEqual(failing.json["payments"], {
-        enabled: true,
-        state: "failing",
-        pausedSince: null,
-        pending: 0,
-        settlement: "ok",
-        gasLost: { state: "ok", lastHourEther: "0.000000000" },
-        obstacle: null,
-      })
-      assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
-      yield* assertKept(bought)
-      assert.include((yield* admin("attempts")).stdout, `spirit-altar admin acknowledge ${bought.id} --why TEXT`)
-      const codes = yield* Effect.all([acknowledge, acknowledge], { concurrency: "unbounded" })
-      assert.deepStrictEqual(codes.map(({ code }) => code).sort(), [0, 1], "the second finds nothing to acknowledge")
-      assert.deepInclude((yield* healthy).json, { ok: true })
-      assert.strictEqual((yield* admin("attempts")).stdout, "Every attempt has ended.\n")
-      const { deeds } = JSON.parse((yield* admin("audit", "--json")).stdout)
-      assert.lengthOf(deeds, 1)
-      assert.deepInclude(deeds[0], { what: "acknowledge", subject: bought.id, why: "the payer was told" })
-      assert.strictEqual((yield* readAct(bought)).finality, "lost")
-    },
-  )
+  facilitatedAndSwept("that is lost is marked, keeps its row, and fails the health until acknowledged", function* () {
+    const { facilitator } = yield* paymentFixture
+    const bought = yield* buy
+    yield* Purchase.reorganise(1)
+    yield* Purchase.mine(4)
+    // It could still be brought back: nothing is lost before its authorization has ended.
+    yield* looked(2)
+    assert.strictEqual(facilitator.requests(), 1, "a facilitator brings back what it has sent")
+    assert.strictEqual((yield* readAct(bought)).finality, "pending")
+    yield* healthy
+    const acknowledge = admin("acknowledge", bought.id, "--why", "the payer was told", "--by", "Ada")
+    const early = yield* acknowledge
+    assert.deepStrictEqual([early.code, early.stdout], [1, ""])
+    assert.match(early.stderr, /has no lost payment that is to be acknowledged\. Nothing changed\.\n$/u)
+    yield* Purchase.passExpiry
+    assert.deepStrictEqual(yield* becomes(bought, "lost", hasten), { ...bought.receipt, finality: "lost" })
+    const failing = yield* health
+    assert.strictEqual(failing.status, 503)
+    const { url } = yield* TestServer
+    assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200, "sales go on")
+    assert.deepInclude(failing.json, { ok: false })
+    assert.deepStrictEqual(failing.json["payments"], {
+      enabled: true,
+      state: "failing",
+      pausedSince: null,
+      pending: 0,
+      settlement: "ok",
+      gasLost: { state: "ok", lastHourEther: "0.000000000" },
+      obstacle: null,
+    })
+    assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
+    yield* assertKept(bought)
+    assert.include((yield* admin("attempts")).stdout, `spirit-altar admin acknowledge ${bought.id} --why TEXT`)
+    const codes = yield* Effect.all([acknowledge, acknowledge], { concurrency: "unbounded" })
+    assert.deepStrictEqual(codes.map(({ code }) => code).sort(), [0, 1], "the second finds nothing to acknowledge")
+    assert.deepInclude((yield* healthy).json, { ok: true })
+    assert.strictEqual((yield* admin("attempts")).stdout, "Every attempt has ended.\n")
+    const { deeds } = JSON.parse((yield* admin("audit", "--json")).stdout)
+    assert.lengthOf(deeds, 1)
+    assert.deepInclude(deeds[0], { what: "acknowledge", subject: bought.id, why: "the payer was told" })
+    assert.strictEqual((yield* readAct(bought)).finality, "lost")
+  })
 })
 
 describe.concurrent("a settled transfer whose block was orphaned", () => {

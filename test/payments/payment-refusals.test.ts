@@ -211,20 +211,17 @@ const invented = (count: number) => Array.from({ length: count }, () => `spt_${n
 const counted = (statuses: ReadonlyArray<number>, status: number) => statuses.filter((one) => one === status).length
 
 describe.concurrent("card payments with invented tokens from one address", () => {
-  byCard(
-    "write sixty attempts a minute however many arrive at once, then get 429 without a call to the processor",
-    function* () {
-      const bank = yield* Cards.Processor
-      const { answers, statuses } = yield* cardsFrom("198.51.100.20", invented(126))
-      assert.deepStrictEqual([counted(statuses, 202), counted(statuses, 429)], [60, 66])
-      assert.strictEqual(bank.requests().keys, 60)
-      assert.strictEqual((yield* Purchase.written).attempts, 60)
-      answers.filter(({ status }) => status === 429).forEach(assertLimited)
-      const granted = yield* Effect.promise(() => bank.grant("pm_card_visa", "300"))
-      assert.deepStrictEqual((yield* cardsFrom("203.0.113.20", [granted])).statuses, [201], "another address pays")
-      assert.deepStrictEqual((yield* cardsFrom("198.51.100.20", [granted])).statuses, [429])
-    },
-  )
+  byCard("write sixty attempts a minute at most, then get 429 without a call to the processor", function* () {
+    const bank = yield* Cards.Processor
+    const { answers, statuses } = yield* cardsFrom("198.51.100.20", invented(126))
+    assert.deepStrictEqual([counted(statuses, 202), counted(statuses, 429)], [60, 66])
+    assert.strictEqual(bank.requests().keys, 60)
+    assert.strictEqual((yield* Purchase.written).attempts, 60)
+    answers.filter(({ status }) => status === 429).forEach(assertLimited)
+    const granted = yield* Effect.promise(() => bank.grant("pm_card_visa", "300"))
+    assert.deepStrictEqual((yield* cardsFrom("203.0.113.20", [granted])).statuses, [201], "another address pays")
+    assert.deepStrictEqual((yield* cardsFrom("198.51.100.20", [granted])).statuses, [429])
+  })
 
   byCard("count once, whenever the processor declines them, and not at all if it charges", function* () {
     const { url } = yield* TestServer

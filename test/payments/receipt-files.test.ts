@@ -93,74 +93,65 @@ layer(Layer.provideMerge(Moderation.layer, world({}, { receipts, log })), realCl
     assert.deepInclude(yield* states(text), { signature: "holds", record: "holds" })
   })
 
-  it.effect(
-    "of a candle holds its unsealed words with their salt, and the command shows what of it holds",
-    function* () {
-      const intentionCommitment = seal(words.salt, words.text)
-      const candle = yield* filed("/api/candles/day/moss-hare", { dedication: "For the tide", intentionCommitment })
-      const closed = yield* checked((yield* ask(candle.file)).text, { key: Option.some(key) })
-      assert.include(closed.lines, "NOT CHECKED  words: No words are revealed.")
-      yield* unseal(candle.id, words.text)
-      const { json, text } = yield* ask(candle.file)
-      assert.isTrue(isFile(json), text)
-      assert.deepInclude(json["reveal"], words)
-      const open = yield* checked(text, { key: Option.some(key) })
-      assert.strictEqual(open.ended._tag, "Success")
-      assert.include(open.lines, "HOLDS        words: The revealed words and their salt are those that were sealed.")
-      const other = text.replace(words.text, "The tide table was right.")
-      const forged = yield* checked(other, { key: Option.some(key) })
-      assert.strictEqual(forged.ended._tag, "Failure")
-      assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN       words: ")))
-      const asJson = yield* checked(other, { key: Option.some(key), json: true })
-      assert.deepInclude(JSON.parse(asJson.lines[0] ?? ""), { ok: false })
-      assert.match(String((yield* checked(text, {})).ended), /--key/u)
-    },
-  )
+  it.effect("of a candle holds its unsealed words with the salt, and the command shows what of it holds", function* () {
+    const intentionCommitment = seal(words.salt, words.text)
+    const candle = yield* filed("/api/candles/day/moss-hare", { dedication: "For the tide", intentionCommitment })
+    const closed = yield* checked((yield* ask(candle.file)).text, { key: Option.some(key) })
+    assert.include(closed.lines, "NOT CHECKED  words: No words are revealed.")
+    yield* unseal(candle.id, words.text)
+    const { json, text } = yield* ask(candle.file)
+    assert.isTrue(isFile(json), text)
+    assert.deepInclude(json["reveal"], words)
+    const open = yield* checked(text, { key: Option.some(key) })
+    assert.strictEqual(open.ended._tag, "Success")
+    assert.include(open.lines, "HOLDS        words: The revealed words and their salt are those that were sealed.")
+    const other = text.replace(words.text, "The tide table was right.")
+    const forged = yield* checked(other, { key: Option.some(key) })
+    assert.strictEqual(forged.ended._tag, "Failure")
+    assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN       words: ")))
+    const asJson = yield* checked(other, { key: Option.some(key), json: true })
+    assert.deepInclude(JSON.parse(asJson.lines[0] ?? ""), { ok: false })
+    assert.match(String((yield* checked(text, {})).ended), /--key/u)
+  })
 
-  it.effect(
-    "is a 404, which no page offers, once an operator hid a text whose guesses it would confirm, and where there is no act",
-    function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const kept = yield* filed("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
-      const stone = yield* filed("/api/witness", { commitment: seal(words.salt, words.text), agentName: "Wren" })
-      for (const [{ file, id, permalink }, text] of [
-        [kept, "reason"],
-        [stone, "name"],
-      ] as const) {
-        const page = Effect.map(ask(permalink, { headers: { accept: "text/html" } }), (shown) => shown.text)
-        assert.include(yield* page, "receipt.json")
-        yield* sql.withTransaction((yield* Moderation).hide(id, text))
-        const answer = yield* ask(file)
-        assertAnswer(answer, 404, "receipt_hidden")
-        assert.notInclude(answer.text, "eyJ")
-        assert.notInclude(yield* page, "receipt.json")
-      }
-      for (const id of [randomUUID(), "nonsense"])
-        assertAnswer(yield* ask(`${url}/acts/${id}.receipt.json`), 404, "act_not_found")
-    },
-  )
+  it.effect("is a 404 without an act, or where it would confirm guesses of hidden text, and on no page", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const kept = yield* filed("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
+    const stone = yield* filed("/api/witness", { commitment: seal(words.salt, words.text), agentName: "Wren" })
+    for (const [{ file, id, permalink }, text] of [
+      [kept, "reason"],
+      [stone, "name"],
+    ] as const) {
+      const page = Effect.map(ask(permalink, { headers: { accept: "text/html" } }), (shown) => shown.text)
+      assert.include(yield* page, "receipt.json")
+      yield* sql.withTransaction((yield* Moderation).hide(id, text))
+      const answer = yield* ask(file)
+      assertAnswer(answer, 404, "receipt_hidden")
+      assert.notInclude(answer.text, "eyJ")
+      assert.notInclude(yield* page, "receipt.json")
+    }
+    for (const id of [randomUUID(), "nonsense"])
+      assertAnswer(yield* ask(`${url}/acts/${id}.receipt.json`), 404, "act_not_found")
+  })
 
-  it.effect(
-    "stays while only the name of the reveal is hidden, and a repeated reveal confirms no guess of it",
-    function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const { file, id } = yield* filed("/api/witness", { commitment: seal(words.salt, words.text) })
-      const say = (more: object) => ask(`${url}/api/witness/${id}/reveal`, post({ ...words, ...more }))
-      const latin = {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: Buffer.from(JSON.stringify({ ...words, agentName: "Jos\u00e9" }), "latin1"),
-      }
-      assertAnswer(yield* ask(`${url}/api/witness/${id}/reveal`, latin), 400, "bad_request")
-      assert.strictEqual((yield* say({ agentName: "Wren" })).status, 201)
-      assertAnswer(yield* say({ agentName: "Crow" }), 409, "already_revealed")
-      yield* sql.withTransaction((yield* Moderation).hide(id, "name"))
-      for (const agentName of ["Wren", "Crow"]) assert.strictEqual((yield* say({ agentName })).status, 200)
-      assert.strictEqual((yield* ask(file)).status, 200)
-    },
-  )
+  it.effect("stays while only the reveal's name is hidden; a repeated reveal confirms no guess of it", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const { file, id } = yield* filed("/api/witness", { commitment: seal(words.salt, words.text) })
+    const say = (more: object) => ask(`${url}/api/witness/${id}/reveal`, post({ ...words, ...more }))
+    const latin = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: Buffer.from(JSON.stringify({ ...words, agentName: "Jos\u00e9" }), "latin1"),
+    }
+    assertAnswer(yield* ask(`${url}/api/witness/${id}/reveal`, latin), 400, "bad_request")
+    assert.strictEqual((yield* say({ agentName: "Wren" })).status, 201)
+    assertAnswer(yield* say({ agentName: "Crow" }), 409, "already_revealed")
+    yield* sql.withTransaction((yield* Moderation).hide(id, "name"))
+    for (const agentName of ["Wren", "Crow"]) assert.strictEqual((yield* say({ agentName })).status, 200)
+    assert.strictEqual((yield* ask(file)).status, 200)
+  })
 
   it.effect("is compared with the transfer on the chain, and every other claim fails", function* () {
     const { url } = yield* TestServer

@@ -40,44 +40,38 @@ const settledInTheEnd = Effect.fnUntraced(function* (purchases: ReadonlyArray<Pu
 })
 
 describe.concurrent("more payments than a node takes of one sender", () => {
-  relayedInThreeSeconds(
-    "wait in line without a 17th transaction, answer 202 after a while, and are all made",
-    function* () {
-      const { rpc, sql, url } = yield* paymentFixture
-      const purchases = yield* Purchase.prepareMany(url, 20)
-      yield* Purchase.automine(false)
-      const node = takesAtMost(rpc, 16)
-      const answers = yield* sendAll(purchases)
-      for (const [index, answer] of answers.entries()) Purchase.assertPending(purchases[index] ?? assert.fail(), answer)
-      assert.deepStrictEqual([node.sent(), node.refused()], [16, 0])
-      assert.deepStrictEqual(
-        valuesOf(yield* sql`SELECT nonce::int AS nonce FROM relayer_broadcasts ORDER BY nonce`, "nonce"),
-        Array.from({ length: 16 }, (_, nonce) => nonce),
-      )
-      yield* rpc.calm
-      yield* Purchase.mineAll
-      yield* settledInTheEnd(purchases)
-    },
-  )
+  relayedInThreeSeconds("wait in line without a 17th transaction, answer 202 in time, and are all made", function* () {
+    const { rpc, sql, url } = yield* paymentFixture
+    const purchases = yield* Purchase.prepareMany(url, 20)
+    yield* Purchase.automine(false)
+    const node = takesAtMost(rpc, 16)
+    const answers = yield* sendAll(purchases)
+    for (const [index, answer] of answers.entries()) Purchase.assertPending(purchases[index] ?? assert.fail(), answer)
+    assert.deepStrictEqual([node.sent(), node.refused()], [16, 0])
+    assert.deepStrictEqual(
+      valuesOf(yield* sql`SELECT nonce::int AS nonce FROM relayer_broadcasts ORDER BY nonce`, "nonce"),
+      Array.from({ length: 16 }, (_, nonce) => nonce),
+    )
+    yield* rpc.calm
+    yield* Purchase.mineAll
+    yield* settledInTheEnd(purchases)
+  })
 
-  relayedInThreeSeconds(
-    "are made also where it takes fewer than the relayer believes: a refused one keeps its nonce",
-    function* () {
-      const { rpc, sql, url } = yield* paymentFixture
-      const purchases = yield* Purchase.prepareMany(url, 6)
-      yield* Purchase.automine(false)
-      const node = takesAtMost(rpc, 4)
-      yield* sendAll(purchases)
-      assert.isAtLeast(node.refused(), 2)
-      const recorded = sql`SELECT attempt_id, nonce::int AS nonce FROM relayer_broadcasts ORDER BY attempt_id`
-      const before = yield* recorded
-      assert.lengthOf(before, 6)
-      yield* rpc.calm
-      yield* Purchase.mineAll
-      yield* settledInTheEnd(purchases)
-      assert.deepStrictEqual(yield* recorded, before)
-    },
-  )
+  relayedInThreeSeconds("are made also where it takes less than expected: a refused one keeps its nonce", function* () {
+    const { rpc, sql, url } = yield* paymentFixture
+    const purchases = yield* Purchase.prepareMany(url, 6)
+    yield* Purchase.automine(false)
+    const node = takesAtMost(rpc, 4)
+    yield* sendAll(purchases)
+    assert.isAtLeast(node.refused(), 2)
+    const recorded = sql`SELECT attempt_id, nonce::int AS nonce FROM relayer_broadcasts ORDER BY attempt_id`
+    const before = yield* recorded
+    assert.lengthOf(before, 6)
+    yield* rpc.calm
+    yield* Purchase.mineAll
+    yield* settledInTheEnd(purchases)
+    assert.deepStrictEqual(yield* recorded, before)
+  })
 })
 
 const cautiously = onServer(proxiedServer("relayer", "1 second", "1 hour", { gasAtRisk: 300_000 }))
@@ -170,19 +164,16 @@ describe.concurrent("a transaction", () => {
     assertEach([...rpc.raw], ([hash, raw]) => [hash, keccak256(raw)], [[transaction, transaction]])
   })
 
-  relayedBriefly(
-    "that is final and did not pay fails its attempt before the authorization expires, although the wallet has money again",
-    function* () {
-      const sql = yield* SqlClient.SqlClient
-      const purchase = yield* emptied
-      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
-      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-      const doubts = sql`SELECT 1 FROM payment_attempts WHERE doubted_at IS NOT NULL`
-      assert.isEmpty(yield* doubts, "its block is not final yet")
-      yield* Purchase.mine(3)
-      yield* Purchase.secondInquiry(purchase)
-      assert.strictEqual(yield* Purchase.relayed, 1)
-      yield* Purchase.assertFailed(purchase, "wallet_could_not_pay")
-    },
-  )
+  relayedBriefly("that is final and unpaid fails its attempt early, although the wallet has money again", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const purchase = yield* emptied
+    yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
+    Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+    const doubts = sql`SELECT 1 FROM payment_attempts WHERE doubted_at IS NOT NULL`
+    assert.isEmpty(yield* doubts, "its block is not final yet")
+    yield* Purchase.mine(3)
+    yield* Purchase.secondInquiry(purchase)
+    assert.strictEqual(yield* Purchase.relayed, 1)
+    yield* Purchase.assertFailed(purchase, "wallet_could_not_pay")
+  })
 })

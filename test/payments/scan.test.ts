@@ -12,24 +12,21 @@ type Scripted = ReturnType<typeof ScriptedChain.make>
 const earlier = wallet(0xbb)
 
 layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it) => {
-  it.effect(
-    "starts below the final block by the longest life of an authorization, and reads up to the head",
-    function* () {
-      const { chain, cursor, transfers, scan } = yield* scene(2)
-      chain.block(payment(1, 1, 1n))
-      chain.empty(20)
-      chain.block(payment(2, 2, 2n))
-      chain.empty(5)
-      chain.block(payment(3, 3, 3n))
-      chain.block(payment(4, 4, 4n))
-      yield* scan
-      assert.deepStrictEqual(yield* cursor, [27, 30], "the newest block may still be filled")
-      assert.deepStrictEqual(yield* transfers, ["final 2 in 24", "above 3 in 30"], "block 3 is older than any life")
-      chain.empty(4)
-      yield* scan
-      assert.deepStrictEqual(yield* transfers, ["final 2 in 24", "final 3 in 30", "final 4 in 31"])
-    },
-  )
+  it.effect("starts the longest life of an authorization below the final block, and reads to the head", function* () {
+    const { chain, cursor, transfers, scan } = yield* scene(2)
+    chain.block(payment(1, 1, 1n))
+    chain.empty(20)
+    chain.block(payment(2, 2, 2n))
+    chain.empty(5)
+    chain.block(payment(3, 3, 3n))
+    chain.block(payment(4, 4, 4n))
+    yield* scan
+    assert.deepStrictEqual(yield* cursor, [27, 30], "the newest block may still be filled")
+    assert.deepStrictEqual(yield* transfers, ["final 2 in 24", "above 3 in 30"], "block 3 is older than any life")
+    chain.empty(4)
+    yield* scan
+    assert.deepStrictEqual(yield* transfers, ["final 2 in 24", "final 3 in 30", "final 4 in 31"])
+  })
 
   it.effect("reads each block twice, and asks for uses only of wallets that paid us", function* () {
     const { chain, scan } = yield* scene()
@@ -44,22 +41,19 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
     assert.include(chain.questions(), "uses 1")
   })
 
-  it.effect(
-    "ignores transfers of nothing, plain transfers and other recipients, and lets the receipt decide a gap",
-    function* () {
-      const { chain, transfers, scan } = yield* scene()
-      const spent = use(wallet(5), nonceOf(5))
-      chain.block(
-        [use(wallet(1), nonceOf(1)), move(wallet(1), us, 0n)],
-        [move(wallet(2), us, 2n)],
-        payment(3, 3, 3n, earlier),
-      )
-      chain.block([spent, move(wallet(5), earlier, 5n), move(wallet(5), us, 5n)], payment(6, 6, 6n))
-      chain.empty(1)
-      yield* scan
-      assert.deepStrictEqual(yield* transfers, ["above 6 in 32"])
-    },
-  )
+  it.effect("ignores transfers of nothing, plain ones and other recipients; the receipt decides a gap", function* () {
+    const { chain, transfers, scan } = yield* scene()
+    const spent = use(wallet(5), nonceOf(5))
+    chain.block(
+      [use(wallet(1), nonceOf(1)), move(wallet(1), us, 0n)],
+      [move(wallet(2), us, 2n)],
+      payment(3, 3, 3n, earlier),
+    )
+    chain.block([spent, move(wallet(5), earlier, 5n), move(wallet(5), us, 5n)], payment(6, 6, 6n))
+    chain.empty(1)
+    yield* scan
+    assert.deepStrictEqual(yield* transfers, ["above 6 in 32"])
+  })
 
   it.effect("asks for the uses of at most 500 wallets at once", function* () {
     const { chain, transfers, scan } = yield* scene()
@@ -234,23 +228,20 @@ layer(Layer.provideMerge(sql, database), realClock)("the scan of transfers", (it
     assert.deepStrictEqual(yield* transfers, ["final 1 in 31"])
   })
 
-  it.effect(
-    "reads the last life of an authorization again for another wallet that is paid, and both from then on",
-    function* () {
-      const { chain, transfers, scan, scannerOf } = yield* scene()
-      chain.block(payment(1, 1, 1n), payment(2, 2, 2n, earlier))
-      chain.empty(8)
-      yield* scan
-      assert.deepStrictEqual(yield* transfers, ["final 1 in 31"])
-      const { scan: next } = scannerOf(earlier)
-      yield* next
-      assert.deepStrictEqual(yield* transfers, ["final 1 in 31", "final 2 in 31"])
-      chain.block(payment(3, 3, 3n), payment(4, 4, 4n, earlier))
-      chain.empty(1)
-      yield* next
-      assert.sameMembers((yield* transfers).slice(2), ["above 3 in 40", "above 4 in 40"])
-    },
-  )
+  it.effect("reads an authorization's last life again for another paid wallet, and both from then on", function* () {
+    const { chain, transfers, scan, scannerOf } = yield* scene()
+    chain.block(payment(1, 1, 1n), payment(2, 2, 2n, earlier))
+    chain.empty(8)
+    yield* scan
+    assert.deepStrictEqual(yield* transfers, ["final 1 in 31"])
+    const { scan: next } = scannerOf(earlier)
+    yield* next
+    assert.deepStrictEqual(yield* transfers, ["final 1 in 31", "final 2 in 31"])
+    chain.block(payment(3, 3, 3n), payment(4, 4, 4n, earlier))
+    chain.empty(1)
+    yield* next
+    assert.sameMembers((yield* transfers).slice(2), ["above 3 in 40", "above 4 in 40"])
+  })
 
   it.effect("may be made by several servers at once", function* () {
     const { chain, cursor, transfers, scan, scannerOf } = yield* scene()

@@ -67,20 +67,17 @@ describe.concurrent("a payment", () => {
     },
   )
 
-  relayed(
-    "under verification while a duplicate of its request settles gets the answer that the duplicate bought",
-    function* () {
-      const { purchase, rpc } = yield* signedFixture
-      const trap = rpc.arm("eth_call", "holdBefore")
-      const slower = yield* Purchase.sendInto(trap, purchase)
-      yield* rpc.calm
-      const { answer: faster } = yield* Purchase.settle(purchase)
-      yield* trap.release
-      const answer = yield* Fiber.join(slower)
-      assert.deepStrictEqual([answer.status, answer.text], [200, faster.text.replace(/false\}$/u, "true}")])
-      yield* Purchase.assertSettled(purchase)
-    },
-  )
+  relayed("under verification while a duplicate of its request settles gets the duplicate's answer", function* () {
+    const { purchase, rpc } = yield* signedFixture
+    const trap = rpc.arm("eth_call", "holdBefore")
+    const slower = yield* Purchase.sendInto(trap, purchase)
+    yield* rpc.calm
+    const { answer: faster } = yield* Purchase.settle(purchase)
+    yield* trap.release
+    const answer = yield* Fiber.join(slower)
+    assert.deepStrictEqual([answer.status, answer.text], [200, faster.text.replace(/false\}$/u, "true}")])
+    yield* Purchase.assertSettled(purchase)
+  })
 })
 
 describe.concurrent("an authorization that paid us and has no attempt", () => {

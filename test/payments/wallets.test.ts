@@ -65,34 +65,31 @@ describe.concurrent("a wallet that passes the rehearsal and burns its gas in a b
 })
 
 describe.concurrent("a rehearsed payment that failed in its block", () => {
-  relayed(
-    "lets its wallet have one payment in flight on every server, and other wallets as many as before",
-    function* () {
-      const { url } = yield* TestServer
-      const other = yield* anotherServer()
-      const payer = yield* newPayer(64n * Purchase.price)
-      yield* giveCode(payer.address, agreeing)
-      const purchase = yield* Purchase.prepare({ payer })
-      Purchase.assertPending(purchase, yield* buyAnd(purchase, giveCode(payer.address, burning)))
-      yield* giveCode(payer.address, agreeing)
-      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-      assert.isTrue(yield* isLimited(payer), "limited for an hour")
-      for (const server of [url, other]) {
-        const limited = yield* Purchase.send({ ...(yield* Purchase.prepare({ payer })), server })
-        assertAnswer(limited, 409, "reconcile_required")
-        assert.match(
-          String(limited.json["message"]),
-          /The limit of this wallet is 1 now\. .* This request charged nothing\.$/u,
-        )
-      }
-      const neighbour = yield* newPayer()
-      yield* giveCode(neighbour.address, agreeing)
-      yield* Purchase.buyAt(other, { payer: neighbour })
-      // No number of inquiries sends it again.
-      yield* Purchase.reconcile({ ...purchase, server: other })
-      assert.strictEqual(yield* Purchase.relayed, 2)
-    },
-  )
+  relayed("lets its wallet have one payment in flight on all servers, and others as many as before", function* () {
+    const { url } = yield* TestServer
+    const other = yield* anotherServer()
+    const payer = yield* newPayer(64n * Purchase.price)
+    yield* giveCode(payer.address, agreeing)
+    const purchase = yield* Purchase.prepare({ payer })
+    Purchase.assertPending(purchase, yield* buyAnd(purchase, giveCode(payer.address, burning)))
+    yield* giveCode(payer.address, agreeing)
+    Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+    assert.isTrue(yield* isLimited(payer), "limited for an hour")
+    for (const server of [url, other]) {
+      const limited = yield* Purchase.send({ ...(yield* Purchase.prepare({ payer })), server })
+      assertAnswer(limited, 409, "reconcile_required")
+      assert.match(
+        String(limited.json["message"]),
+        /The limit of this wallet is 1 now\. .* This request charged nothing\.$/u,
+      )
+    }
+    const neighbour = yield* newPayer()
+    yield* giveCode(neighbour.address, agreeing)
+    yield* Purchase.buyAt(other, { payer: neighbour })
+    // No number of inquiries sends it again.
+    yield* Purchase.reconcile({ ...purchase, server: other })
+    assert.strictEqual(yield* Purchase.relayed, 2)
+  })
 
   relayed("counts against a wallet that cancelled it in flight, once that is final", function* () {
     const { purchase } = yield* signedFixture
@@ -120,22 +117,19 @@ describe.concurrent("a rehearsed payment that failed in its block", () => {
     assert.isFalse(yield* isLimited(purchase.payer))
   })
 
-  relayedInTwoSeconds(
-    "counts against no wallet that paid by another submitter, although a node is behind that block",
-    function* () {
-      const { purchase, rpc } = yield* signedFixture
-      const before = yield* Purchase.height
-      // One node answers for heads and states, another one for all else.
-      const isBehind = (method: string, params: string) =>
-        method === "eth_call" || (method === "eth_getBlockByNumber" && /latest|finalized/u.test(params))
-      const behind = Effect.sync(() =>
-        rpc.behave((method, _, params) => (isBehind(method, params) ? { head: before } : {})),
-      )
-      Purchase.assertPending(purchase, yield* buyAnd(purchase, Effect.andThen(broadcast(purchase), behind)))
-      Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
-      assert.isFalse(yield* isLimited(purchase.payer))
-    },
-  )
+  relayedInTwoSeconds("counts against no wallet that paid by another submitter, even with a node behind", function* () {
+    const { purchase, rpc } = yield* signedFixture
+    const before = yield* Purchase.height
+    // One node answers for heads and states, another one for all else.
+    const isBehind = (method: string, params: string) =>
+      method === "eth_call" || (method === "eth_getBlockByNumber" && /latest|finalized/u.test(params))
+    const behind = Effect.sync(() =>
+      rpc.behave((method, _, params) => (isBehind(method, params) ? { head: before } : {})),
+    )
+    Purchase.assertPending(purchase, yield* buyAnd(purchase, Effect.andThen(broadcast(purchase), behind)))
+    Purchase.assertPending(purchase, yield* Purchase.reconcile(purchase))
+    assert.isFalse(yield* isLimited(purchase.payer))
+  })
 })
 
 describe.concurrent("the gas of a payment that failed in its block", () => {
@@ -214,24 +208,21 @@ describe.concurrent("a wallet with exactly the price", () => {
     assert.strictEqual((yield* Fiber.join(slow)).status, 201)
   })
 
-  relayed(
-    "settles a payment that a stranger broadcasts before the balance is read, though nothing is left",
-    function* () {
-      const { rpc } = yield* paymentFixture
-      const purchase = yield* Purchase.prepare({ funds: Purchase.price })
-      const before: View = { head: yield* Purchase.height }
-      const transaction = yield* broadcast(purchase)
-      // The rehearsal is answered by a node that has not seen it yet.
-      rpc.behave((method, _, params) =>
-        method === "eth_call" && params.includes(rehearsal) && params.includes("latest") ? before : {},
-      )
-      const answer = yield* Purchase.send(purchase)
-      yield* rpc.calm
-      assert.strictEqual(answer.status, 201, answer.text)
-      assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
-      yield* Purchase.assertSettled(purchase)
-    },
-  )
+  relayed("settles a payment that a stranger broadcasts before the balance is read, with nothing left", function* () {
+    const { rpc } = yield* paymentFixture
+    const purchase = yield* Purchase.prepare({ funds: Purchase.price })
+    const before: View = { head: yield* Purchase.height }
+    const transaction = yield* broadcast(purchase)
+    // The rehearsal is answered by a node that has not seen it yet.
+    rpc.behave((method, _, params) =>
+      method === "eth_call" && params.includes(rehearsal) && params.includes("latest") ? before : {},
+    )
+    const answer = yield* Purchase.send(purchase)
+    yield* rpc.calm
+    assert.strictEqual(answer.status, 201, answer.text)
+    assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
+    yield* Purchase.assertSettled(purchase)
+  })
 
   relayed("buys nothing with the money of a payment in flight while an older one ages", function* () {
     const { rpc, sql } = yield* paymentFixture

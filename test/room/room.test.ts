@@ -45,52 +45,49 @@ layer(rooms(), realClock)("a room", (it) => {
     )
   })
 
-  it.effect(
-    "stores a message, which prolongs nothing, and answers it on both send routes and both poll routes",
-    function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const guest = yield* newRoom(url)
-      yield* sql`UPDATE rooms SET created_at = created_at - interval '1 day', expires_at = expires_at - interval '1 day'`
-      const sent = yield* sendSignal(guest, {
-        sender: " Wren ",
-        senderKind: "agent",
-        text: ' <b>"hé"</b> ',
-        mode: "spark",
-      })
-      assert.strictEqual(sent.status, 201, sent.text)
-      const { duplicate, message, room } = JSON.parse(sent.text)
-      assert.strictEqual(duplicate, false)
-      assert.strictEqual(room.latestSequence, 1)
-      assert.isAtLeast(Date.parse(message.createdAt) - Date.parse(room.createdAt), 86_400_000)
-      const policy = '"sends";q=20;w=60, "room-messages";q=30;w=60'
-      assert.strictEqual(sent.headers.get("ratelimit-policy"), policy)
-      assert.deepStrictEqual(
-        { ...message, id: "", createdAt: "" },
-        { id: "", seq: 1, sender: "Wren", senderKind: "agent", text: '<b>"hé"</b>', mode: "spark", createdAt: "" },
-      )
-      const alias = yield* ask(
-        `${url}/api/rooms/${guest.id}`,
-        post({ sender: "a", text: "b", mode: "ping" }, bearer(guest)),
-      )
-      assert.strictEqual(alias.status, 201)
-      const second = JSON.parse(alias.text).message
-      assert.strictEqual(second.senderKind, "person")
-      assert.notStrictEqual(second.id, message.id)
-      const polls = [yield* poll(guest), yield* poll(guest, "/stream"), yield* poll(guest, "/stream?after=0")]
-      for (const answer of polls) {
-        assert.strictEqual(answer.status, 200, answer.text)
-        assert.deepStrictEqual(polled(answer).messages, [message, second])
-        assert.deepEqual(polled(answer).room, { ...room, latestSequence: 2 }, "a message prolongs nothing")
-        assert.isAtLeast(Date.parse(polled(answer).serverTime), Date.parse(second.createdAt))
-        assert.strictEqual(answer.headers.get("ratelimit-policy"), '"reads";q=120;w=60')
-      }
-      for (const { headers } of [sent, alias, ...polls]) assert.strictEqual(headers.get("cache-control"), "no-store")
-      assert.deepStrictEqual(valuesOf(polled(yield* poll(guest, "?after=1")).messages, "seq"), [2])
-      assert.deepStrictEqual(polled(yield* poll(guest, "?after=2")).messages, [])
-      assert.deepStrictEqual(polled(yield* poll(guest, "?after=9007199254740991")).messages, [])
-    },
-  )
+  it.effect("stores a message, which prolongs nothing, and answers it on both send and both poll routes", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    const guest = yield* newRoom(url)
+    yield* sql`UPDATE rooms SET created_at = created_at - interval '1 day', expires_at = expires_at - interval '1 day'`
+    const sent = yield* sendSignal(guest, {
+      sender: " Wren ",
+      senderKind: "agent",
+      text: ' <b>"hé"</b> ',
+      mode: "spark",
+    })
+    assert.strictEqual(sent.status, 201, sent.text)
+    const { duplicate, message, room } = JSON.parse(sent.text)
+    assert.strictEqual(duplicate, false)
+    assert.strictEqual(room.latestSequence, 1)
+    assert.isAtLeast(Date.parse(message.createdAt) - Date.parse(room.createdAt), 86_400_000)
+    const policy = '"sends";q=20;w=60, "room-messages";q=30;w=60'
+    assert.strictEqual(sent.headers.get("ratelimit-policy"), policy)
+    assert.deepStrictEqual(
+      { ...message, id: "", createdAt: "" },
+      { id: "", seq: 1, sender: "Wren", senderKind: "agent", text: '<b>"hé"</b>', mode: "spark", createdAt: "" },
+    )
+    const alias = yield* ask(
+      `${url}/api/rooms/${guest.id}`,
+      post({ sender: "a", text: "b", mode: "ping" }, bearer(guest)),
+    )
+    assert.strictEqual(alias.status, 201)
+    const second = JSON.parse(alias.text).message
+    assert.strictEqual(second.senderKind, "person")
+    assert.notStrictEqual(second.id, message.id)
+    const polls = [yield* poll(guest), yield* poll(guest, "/stream"), yield* poll(guest, "/stream?after=0")]
+    for (const answer of polls) {
+      assert.strictEqual(answer.status, 200, answer.text)
+      assert.deepStrictEqual(polled(answer).messages, [message, second])
+      assert.deepEqual(polled(answer).room, { ...room, latestSequence: 2 }, "a message prolongs nothing")
+      assert.isAtLeast(Date.parse(polled(answer).serverTime), Date.parse(second.createdAt))
+      assert.strictEqual(answer.headers.get("ratelimit-policy"), '"reads";q=120;w=60')
+    }
+    for (const { headers } of [sent, alias, ...polls]) assert.strictEqual(headers.get("cache-control"), "no-store")
+    assert.deepStrictEqual(valuesOf(polled(yield* poll(guest, "?after=1")).messages, "seq"), [2])
+    assert.deepStrictEqual(polled(yield* poll(guest, "?after=2")).messages, [])
+    assert.deepStrictEqual(polled(yield* poll(guest, "?after=9007199254740991")).messages, [])
+  })
 
   it.effect("answers a stored clientId with the original, or 409 for other content", function* () {
     const { url } = yield* TestServer

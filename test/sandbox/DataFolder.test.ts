@@ -39,25 +39,22 @@ const end = (child: Running, signal: NodeJS.Signals) =>
   })
 
 describe.concurrent("DataFolder", () => {
-  it.live(
-    "is held by exactly one of many concurrent starts, also after its holder was killed or stopped",
-    function* () {
-      const dataDir = join(newFolder(), "data")
-      for (const signal of ["SIGKILL", "SIGINT", "SIGKILL"] as const) {
-        const all = yield* Effect.all(
-          Array.from({ length: 3 }, () => contend(dataDir)),
-          { concurrency: "unbounded" },
-        )
-        const [winner, ...more] = all.filter(({ said }) => said.pid !== undefined)
-        assert.isDefined(winner)
-        assert.isEmpty(more)
-        assert.strictEqual(winner.said.folder, dataDir)
-        for (const { said } of all.filter((one) => one !== winner))
-          assert.deepStrictEqual(said, { refused: dataDir, owner: { pid: winner.said.pid, url } })
-        yield* end(winner.child, signal)
-      }
-    },
-  )
+  it.live("is held by one of many concurrent starts, also after its holder was killed or stopped", function* () {
+    const dataDir = join(newFolder(), "data")
+    for (const signal of ["SIGKILL", "SIGINT", "SIGKILL"] as const) {
+      const all = yield* Effect.all(
+        Array.from({ length: 3 }, () => contend(dataDir)),
+        { concurrency: "unbounded" },
+      )
+      const [winner, ...more] = all.filter(({ said }) => said.pid !== undefined)
+      assert.isDefined(winner)
+      assert.isEmpty(more)
+      assert.strictEqual(winner.said.folder, dataDir)
+      for (const { said } of all.filter((one) => one !== winner))
+        assert.deepStrictEqual(said, { refused: dataDir, owner: { pid: winner.said.pid, url } })
+      yield* end(winner.child, signal)
+    }
+  })
 
   it.live("is not considered held when it names this very process without a lock", function* () {
     const dataDir = join(newFolder(), "data")
