@@ -122,13 +122,15 @@ export const guards = Effect.gen(function* () {
             ),
           ),
         ),
-      refused: Effect.suspend(() => limiter.take(refusedPayments, address)).pipe(
-        Effect.catchTag("Exceeded", ({ remaining }) => Effect.succeed(remaining)),
-        Effect.flatMap((windows) =>
-          Effect.forEach(windows, (window) => (window.remaining === 0 ? remember(address, window) : Effect.void)),
+      refused: Effect.suspend(() =>
+        limiter.take(refusedPayments, address).pipe(
+          Effect.catchTag("Exceeded", ({ remaining }) => Effect.succeed(remaining)),
+          Effect.flatMap((windows) =>
+            Effect.forEach(windows, (window) => (window.remaining === 0 ? remember(address, window) : Effect.void)),
+          ),
+          Effect.asVoid,
+          toMiddleware,
         ),
-        Effect.asVoid,
-        toMiddleware,
       ),
     }
   }

@@ -31,21 +31,23 @@ export const reader = <E>({ isTypeRequired = false, limit, malformed, tooLarge, 
       : Effect.provideService(arrayBuffer, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
 
   /** Reads the body as text, empty if there is none. A declared length above the limit is rejected unread. */
-  const text = Effect.fnUntraced(function* (request: Request) {
+  const text = (request: Request): Effect.Effect<string, E> => {
     const { "content-length": length, "content-type": type, "transfer-encoding": encoding } = request.headers
-    if (encoding === undefined && (length === undefined || length === "0")) return ""
-    if (limit !== undefined && Number(length ?? 0) > limit) return yield* Effect.fail(tooLarge())
-    const bytes = yield* Effect.mapError(bytesOf(request), ({ reason }) =>
+    if (encoding === undefined && (length === undefined || length === "0")) return Effect.succeed("")
+    if (limit !== undefined && Number(length ?? 0) > limit) return Effect.fail(tooLarge())
+    const read = Effect.mapError(bytesOf(request), ({ reason }) =>
       reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
         ? tooLarge()
         : wrong("The body could not be read"),
     )
-    if (bytes.byteLength === 0) return ""
-    if (type === undefined ? isTypeRequired : !isJson(type)) return yield* Effect.fail(unsupported())
-    return yield* Effect.fromResult(
-      Result.try({ try: () => utf8.decode(bytes), catch: () => wrong("The body must be UTF-8") }),
-    )
-  })
+    return Effect.flatMap(read, (bytes) => {
+      if (bytes.byteLength === 0) return Effect.succeed("")
+      if (type === undefined ? isTypeRequired : !isJson(type)) return Effect.fail(unsupported())
+      return Effect.fromResult(
+        Result.try({ try: () => utf8.decode(bytes), catch: () => wrong("The body must be UTF-8") }),
+      )
+    })
+  }
 
   /** Reads a body by a schema without excess members. An empty body reads as `empty`, if given. */
   const as = <A, I>(schema: Schema.Codec<A, I>, empty = "") => {

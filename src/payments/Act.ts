@@ -31,14 +31,14 @@ export const inputOf = <Endpoint extends PaidEndpoint>(endpoint: Endpoint) => {
     ...parameters.map((schema) => ({ schema, pick: membersOf(new Set(namesOf(schema)), true) })),
     ...body.map((schema) => ({ schema, pick: outside.size === 0 ? whole : membersOf(outside, false) })),
   ].map(({ pick, schema }) => ({ pick, decode: Schema.decodeUnknownResult(schema, strict) }))
-  return Effect.fnUntraced(function* (json: Schema.Json): Effect.fn.Return<InputOf<Endpoint>, BadRequest> {
+  return (json: Schema.Json): Effect.Effect<InputOf<Endpoint>, BadRequest> => {
     const members = isJsonObject(json) ? json : {}
     const decoded = parts.map(({ decode, pick }) => decode(pick(members)))
     const issues = decoded.flatMap((part) => (Result.isFailure(part) ? issuesOf(part.failure) : []))
-    if (issues.length > 0) return yield* new BadRequest({ issues: issues.slice(0, 20) })
+    if (issues.length > 0) return Effect.fail(new BadRequest({ issues: issues.slice(0, 20) }))
     // An endpoint does not keep the types of its schemas. Its parts add up to the input type.
-    return Object.assign({}, ...decoded.map(Result.getOrThrow))
-  })
+    return Effect.succeed(Object.assign({}, ...decoded.map(Result.getOrThrow)))
+  }
 }
 
 export interface Acceptance {

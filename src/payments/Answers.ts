@@ -10,7 +10,6 @@ import { type Refund, refundLink } from "../../schema/payments/Refund.ts"
 import { cachedByValue, cachedResponse } from "../http/CachedResponse.ts"
 import { jsonText, refusalOf } from "../http/Responses.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { toMiddleware } from "../platform/Sql.ts"
 import { filled } from "./Act.ts"
 import { retryAfterSeconds } from "./decision.ts"
 import { PaymentOffers } from "./Offers.ts"
@@ -148,7 +147,6 @@ export class Answers extends Context.Service<Answers>()("spirit-altar/payments/A
         Effect.flatMap(({ attempt, isReplay }) => ofAttempt(attempt, isReplay)),
         Effect.catchIf(isRejected, (rejected) => invalid(order, rejected)),
         Effect.catchIf(isUnpaid, (refusal) => unpaid(refusal, order, source)),
-        toMiddleware,
       )
 
     return { ofPurchase, ofReconcile }

@@ -115,15 +115,16 @@ export class Availability extends Context.Service<
       const all = yield* Effect.forEach(rails, ({ obstacle }) => obstacle.toOffer)
       return { first: all.find((obstacle) => obstacle !== undefined), isPayable: all.includes(undefined) }
     })
-    const reported = yield* Ref.make<string | undefined>(undefined)
+    let reported: string | undefined
 
     /** A pause is the operator's own act, so it is no error. */
-    const report = Effect.fnUntraced(function* (isPaused: boolean, obstacle: string | undefined) {
+    const report = (isPaused: boolean, obstacle: string | undefined) => {
       const reason = isPaused ? paused : obstacle
-      if ((yield* Ref.getAndSet(reported, reason)) === reason) return
-      if (isPaused) return yield* log("sales paused")
-      yield* obstacle === undefined ? log("payments available") : log("payments unavailable", { reason: obstacle })
-    })
+      if (reported === reason) return Effect.void
+      reported = reason
+      if (isPaused) return log("sales paused")
+      return obstacle === undefined ? log("payments available") : log("payments unavailable", { reason: obstacle })
+    }
 
     const latest = yield* Ref.make<AvailabilityState>(unasked)
 

@@ -30,17 +30,15 @@ export class PaymentOffers extends Context.Service<
     const terms = setting._tag === "Ready" ? Effect.succeed(setting.terms) : Effect.fail(notConfigured)
     const offers = new BoundedMap<string, PaymentRequired>(offersKept)
 
-    const required = Effect.fnUntraced(function* (order: OfferedAct) {
-      const ours = yield* terms
+    const offered = (ours: Terms, order: OfferedAct) => {
       const name = `${order.act.name} ${order.url}`
       const cached = offers.get(name)
-      if (cached !== undefined) return yield* cached
-      const offer = new PaymentRequired({
-        challenge: challengeOf(ours, offerOf(order), "payment_required"),
-      })
+      if (cached !== undefined) return cached
+      const offer = new PaymentRequired({ challenge: challengeOf(ours, offerOf(order), "payment_required") })
       offers.set(name, offer)
-      return yield* offer
-    })
+      return offer
+    }
+    const required = (order: OfferedAct) => Effect.flatMap(terms, (ours) => Effect.fail(offered(ours, order)))
 
     const invalid = Effect.fnUntraced(function* (
       { act, url }: OfferedAct,

@@ -3,7 +3,7 @@ import { hash } from "node:crypto"
 import { Effect, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { BadRequest } from "../../schema/Errors.ts"
-import { isJsonObject } from "../../schema/Json.ts"
+import { isJsonObject, jsonIn } from "../../schema/Json.ts"
 import { bodyText } from "../../schema/payments/BindingRecipe.ts"
 import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../schema/payments/Errors.ts"
 import { body as bodyOf } from "../http/Responses.ts"
@@ -49,42 +49,40 @@ const paidTwice = badRequest(
 /** Every id of this form is a valid Idempotency-Key. */
 const isIdentifier = Schema.is(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{16,128}$/u)))
 
+const invalidKey = (message: string) => Effect.fail(new IdempotencyKeyInvalid({ message }))
+
 /** The one key of a purchase: the header, or the id in the payment. Two different keys are rejected. */
-const keyOf = Effect.fnUntraced(function* (key: string | undefined, credential: Credential | undefined) {
-  if (credential === undefined) return key ?? noKey
+const keyOf = (
+  key: string | undefined,
+  credential: Credential | undefined,
+): Effect.Effect<string, IdempotencyKeyRequired | IdempotencyKeyInvalid> => {
+  if (credential === undefined) return Effect.succeed(key ?? noKey)
   if (Option.isNone(credential.identifier))
-    return yield* key === undefined ? new IdempotencyKeyRequired({}) : Effect.succeed(key)
+    return key === undefined ? Effect.fail(new IdempotencyKeyRequired({})) : Effect.succeed(key)
   const id: unknown = credential.identifier.value
   if (!isIdentifier(id))
-    return yield* new IdempotencyKeyInvalid({
-      message:
-        "The payment-identifier id must be 16 to 128 characters of A-Z a-z 0-9 _ -; correct it or leave it out. This request charged nothing.",
-    })
+    return invalidKey(
+      "The payment-identifier id must be 16 to 128 characters of A-Z a-z 0-9 _ -; correct it or leave it out. This request charged nothing.",
+    )
   if (key !== undefined && key !== id)
-    return yield* new IdempotencyKeyInvalid({
-      message:
-        "Idempotency-Key and the payment-identifier id of the payment differ; one purchase has one name, so send them equal or leave one out. This request charged nothing.",
-    })
-  return id
-})
+    return invalidKey(
+      "Idempotency-Key and the payment-identifier id of the payment differ; one purchase has one name, so send them equal or leave one out. This request charged nothing.",
+    )
+  return Effect.succeed(id)
+}
 
-const decodeJson = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
+const parse = Option.liftThrowable((text: string) => jsonIn(text))
 
 /** Reads the body as a JSON object. Members that belong in the URL are rejected. */
-const readBody = Effect.fnUntraced(function* ({ act, body: text, parameters }: Order) {
-  const body =
-    text === "" && act.bodyOptional
-      ? {}
-      : yield* decodeJson(text).pipe(Effect.mapError(() => badRequest("", "The body must be valid JSON")))
-  if (!isJsonObject(body)) return yield* badRequest("", "Must be a JSON object")
+const readBody = ({ act, body: text, parameters }: Order): Effect.Effect<Schema.JsonObject, BadRequest> => {
+  const parsed = text === "" && act.bodyOptional ? Option.some<Schema.Json>({}) : parse(text)
+  if (Option.isNone(parsed)) return Effect.fail(badRequest("", "The body must be valid JSON"))
+  const body = parsed.value
+  if (!isJsonObject(body)) return Effect.fail(badRequest("", "Must be a JSON object"))
   const repeated = Object.keys(parameters).filter((name) => name in body)
-  if (repeated.length > 0) {
-    return yield* new BadRequest({
-      issues: repeated.map((path) => ({ path, message: "Must be in the URL, not in the body" })),
-    })
-  }
-  return body
-})
+  const issues = repeated.map((path) => ({ path, message: "Must be in the URL, not in the body" }))
+  return issues.length > 0 ? Effect.fail(new BadRequest({ issues })) : Effect.succeed(body)
+}
 
 /** Reads the requests for one act at one URL. */
 export const reader = Effect.gen(function* () {
@@ -117,10 +115,13 @@ export const reader = Effect.gen(function* () {
     const millis = yield* clock.estimate
     const day = timestampOf(millis).slice(0, 10)
     const { check, claims, input } = yield* act.requestOf({ ...members, ...order.parameters }, { millis, day })
-    const body = bodyText(members)
+    // Hashed only where it is needed: a request for the price pays for no hash.
+    const hashed = (before = "") => hash("sha256", `${before}${bodyText(members)}`, "hex")
     const intent: Intent = {
       idempotencyKey: key,
-      fingerprint: hash("sha256", `${order.method}\n${order.url}\n${body}`, "hex"),
+      get fingerprint() {
+        return hashed(`${order.method}\n${order.url}\n`)
+      },
       act: act.name,
       url: order.url,
       input,
@@ -129,7 +130,13 @@ export const reader = Effect.gen(function* () {
       acceptedAtMillis: millis,
     }
     const request: ReadRequest<Refusal> = {
-      order: { ...order, key, bodySha256: hash("sha256", body, "hex") },
+      order: {
+        ...order,
+        key,
+        get bodySha256() {
+          return hashed()
+        },
+      },
       credential,
       intent,
       check,

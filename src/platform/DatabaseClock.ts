@@ -1,5 +1,5 @@
 /** The database's clock, shared by all servers. It judges payment windows; no server's own clock does. */
-import { Clock, Context, Duration, Effect, Layer, Ref, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Batcher from "./Batcher.ts"
 import { rowsOf } from "./Rows.ts"
@@ -38,17 +38,17 @@ export class DatabaseClock extends Context.Service<DatabaseClock>()("spirit-alta
 
     /** Reads the clock. Concurrent callers share a reading that starts after their call. */
     const now = yield* Batcher.shared({ nameOf: () => "", run: () => reading })
-    const compared = yield* Ref.make({ atMillis: Number.NEGATIVE_INFINITY, aheadMillis: 0 })
+    let compared = { atMillis: Number.NEGATIVE_INFINITY, aheadMillis: 0 }
 
     /** Milliseconds since 1970 by the database, from a comparison that is at most five seconds old. */
-    const estimate = Effect.gen(function* () {
-      const here = yield* Clock.currentTimeMillis
-      const comparison = yield* Ref.get(compared)
-      if (Math.abs(here - comparison.atMillis) < comparedFor) return Math.round(here - comparison.aheadMillis)
-      const { aheadMillis, millis } = yield* now(undefined)
-      yield* Ref.set(compared, { atMillis: millis + aheadMillis, aheadMillis })
-      return millis
-    })
+    const estimate = Effect.flatMap(Clock.currentTimeMillis, (here) =>
+      Math.abs(here - compared.atMillis) < comparedFor
+        ? Effect.succeed(Math.round(here - compared.aheadMillis))
+        : Effect.map(now(undefined), ({ aheadMillis, millis }) => {
+            compared = { atMillis: millis + aheadMillis, aheadMillis }
+            return millis
+          }),
+    )
 
     return { now: now(undefined), estimate }
   }),

@@ -50,10 +50,10 @@ export const room: ErrorFormat = {
 /** Whether the path is the room's page or below it. Like the room, it admits no other origin. */
 export const isRoomPage = (path: string) => path === "/signals" || path.startsWith("/signals/")
 
-const rooms = ["/api/rooms", "/api/health", "/livez", "/readyz"]
+const rooms = ["/api/rooms", "/api/health", "/livez", "/readyz"].map((path) => ({ path, below: `${path}/` }))
 
 /** Whether the path has the room's error format, which includes health and probes. All others have the altar's. */
-export const isRoom = (path: string) => rooms.some((root) => path === root || path.startsWith(`${root}/`))
+export const isRoom = (path: string) => rooms.some((room) => path === room.path || path.startsWith(room.below))
 
 const decode = Option.liftThrowable(decodeURI)
 

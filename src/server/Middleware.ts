@@ -82,9 +82,8 @@ const explain = (
 
 const uncached = { "cache-control": "no-store" }
 
-/** Computed once. A response gets one of these. */
+/** Computed once. A response gets one of these, or none. */
 const headers = {
-  cacheable: Headers.empty,
   uncached: Headers.fromInput(uncached),
   roomRefusal: Headers.fromInput({ ...uncached, link: '</docs/errors>; rel="help"' }),
 }
@@ -108,7 +107,7 @@ const mayBeKept = ({ method }: Request, { headers, status }: Response) =>
 const headersOf = (request: Request, isRoom: boolean, response: Response) => {
   // A room's answer is for one reader at one time.
   if (isRoom) return response.status >= 400 ? headers.roomRefusal : headers.uncached
-  return mayBeKept(request, response) ? headers.cacheable : headers.uncached
+  return mayBeKept(request, response) ? undefined : headers.uncached
 }
 
 /** Browsers may use the room from its own pages only. Programs send no `Origin`. */
@@ -134,7 +133,8 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
 
       const finished = (request: Request, isRoom: boolean, response: Response) => {
         const explained = explain(methodsOf, request, response)
-        return HttpServerResponse.setHeaders(explained, headersOf(request, isRoom, explained))
+        const common = headersOf(request, isRoom, explained)
+        return common === undefined ? explained : HttpServerResponse.setHeaders(explained, common)
       }
 
       const failed = (request: Request, cause: Cause.Cause<unknown>) =>
@@ -142,16 +142,17 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
 
       return (httpEffect) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
-          const isRoom = ErrorFormats.isRoom(pathOf(request))
+          const path = pathOf(request)
+          const isRoom = ErrorFormats.isRoom(path)
           if (ErrorFormats.isMisspelt(request.url)) {
             return Effect.succeed(finished(request, isRoom, shapeOf(request).notFound()))
           }
           if (isRoom && isForeign(request, own)) {
             return Effect.succeed(finished(request, isRoom, refuseRoom(new RoomForbidden({}))))
           }
-          if (!isRoom && request.method === "OPTIONS" && !ErrorFormats.isRoomPage(pathOf(request))) {
+          if (!isRoom && request.method === "OPTIONS" && !ErrorFormats.isRoomPage(path)) {
             // A preflight must match the answer to the request itself.
-            const isRefused = isTool(pathOf(request)) && !mayUseTools(request.headers["origin"])
+            const isRefused = isTool(path) && !mayUseTools(request.headers["origin"])
             return Effect.succeed(isRefused ? forbidden : preflight)
           }
           if (isEncoded(request)) return Effect.succeed(finished(request, isRoom, shapeOf(request).encoded()))

@@ -64,25 +64,30 @@ const routerConfig = {
  * For JSON that is sent once. A cached response has its own compressed variants, each with a tag of its bytes. The site
  * compresses its pages and files itself, and better.
  */
-const compression = HttpMiddleware.compression({
-  algorithms: ["br", "gzip"],
-  compressible: (type) => type.startsWith("application/"),
-  levels: { br: 1, gzip: 1 },
-})
+const compression = HttpRouter.middleware(
+  HttpMiddleware.compression({
+    algorithms: ["br", "gzip"],
+    compressible: (type) => type.startsWith("application/"),
+    levels: { br: 1, gzip: 1 },
+  }),
+  { global: true },
+)
 
 /** A listening server. `extra` adds routes, such as the sandbox's. */
 export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: Site = altar) =>
   Layer.unwrap(
     Effect.map(AppConfig, (config) => {
       const routes = house.routes.pipe(Layer.provide(Routes.requests))
-      const all = Layer.mergeAll(routes, Routes.others).pipe(Layer.provide(house.middleware), Layer.merge(extra))
+      const all = Layer.mergeAll(routes, Routes.others).pipe(
+        Layer.provide([compression, house.middleware]),
+        Layer.merge(extra),
+      )
       const names = RouteNames.make(routerConfig)
       const served = all.pipe(Layer.provide([Layer.fresh(UrlCache.layer), names.recorded]))
       return Listener.drained.pipe(
         Layer.provide(
           HttpRouter.serve(served, {
             routerConfig,
-            middleware: compression,
             disableLogger: true,
             disableListenLog: true,
           }),

@@ -19,6 +19,7 @@ export const make = (config: Partial<FindMyWay.RouterConfig>) => {
   }
   const nameOf: RouteName = (url) => {
     const [path = "/"] = url.split("?", 1)
+    if (paths.has(path)) return path
     const first = path.split("/", 2)[1] ?? ""
     return router.find("GET", path)?.handler ?? (folders.has(first) ? `/${first}/*` : "other")
   }
