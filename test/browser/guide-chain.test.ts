@@ -9,7 +9,7 @@ import type { Segment } from "../../src/buyer/Records.ts"
 import { reveal, salt } from "../lab/buyer/Sealed.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { guide, loggedStone } from "../lab/browser/Guide.ts"
+import { guide, guideOf, loggedStone } from "../lab/browser/Guide.ts"
 import { ask, newCommitment, TestServer } from "../lab/Fixture.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { type ChainPoint, genesis } from "../../schema/altar/ChainCheck.ts"
@@ -87,40 +87,36 @@ const logged = Effect.gen(function* () {
   return yield* stones(3)
 })
 
-guide(
-  "the check of everything",
-  (it) => {
-    it("says in its first line what holds, what does not, and what was not checked", async ({ run, visit }) => {
-      const honest = await run(logged)
-      const { page } = await visit("/v2/witness", { bypassCSP: true })
-      const first = () => said(page).locator(".verdict").first()
-      const reads = (words: RegExp) =>
-        Promise.all([check(page), first().filter({ hasText: words }).waitFor()]).then(() => undefined)
-      await reads(/^✓\s*The chain is whole\.$/u)
-      for (const line of [
-        "Links: right. 3 links.",
-        "Log: right. It signed a checkpoint over 3 stones, whose root is that of these links.",
-        "Words: right. 1 revealed text on this page.",
-      ])
-        await lines(page).getByText(line).waitFor()
-      await page.getByText("Payments are on another chain").waitFor()
-      await isAccessible(page, "all that was checked holds")
+guideOf({ log: signing })("the check of everything", (it) => {
+  it("says in its first line what holds, what does not, and what was not checked", async ({ run, visit }) => {
+    const honest = await run(logged)
+    const { page } = await visit("/v2/witness", { bypassCSP: true })
+    const first = () => said(page).locator(".verdict").first()
+    const reads = (words: RegExp) =>
+      Promise.all([check(page), first().filter({ hasText: words }).waitFor()]).then(() => undefined)
+    await reads(/^✓\s*The chain is whole\.$/u)
+    for (const line of [
+      "Links: right. 3 links.",
+      "Log: right. It signed a checkpoint over 3 stones, whose root is that of these links.",
+      "Words: right. 1 revealed text on this page.",
+    ])
+      await lines(page).getByText(line).waitFor()
+    await page.getByText("Payments are on another chain").waitFor()
+    await isAccessible(page, "all that was checked holds")
 
-      await page.route("**/log/checkpoint", (route) => route.abort())
-      await reads(/Right: links, words\. Not checked: log\./u)
-      await lines(page).getByText("Log: not checked.").waitFor()
-      await page.unroute("**/log/checkpoint")
+    await page.route("**/log/checkpoint", (route) => route.abort())
+    await reads(/Right: links, words\. Not checked: log\./u)
+    await lines(page).getByText("Log: not checked.").waitFor()
+    await page.unroute("**/log/checkpoint")
 
-      await serve(
-        page,
-        forge(honest, ({ sequence }) => (sequence === 2 ? { commitment: "a".repeat(64) } : {})),
-      )
-      await reads(/The chain is broken\./u)
-      await lines(page).getByText("Stone 2: wrong. This page shows").waitFor()
-    })
-  },
-  { log: signing },
-)
+    await serve(
+      page,
+      forge(honest, ({ sequence }) => (sequence === 2 ? { commitment: "a".repeat(64) } : {})),
+    )
+    await reads(/The chain is broken\./u)
+    await lines(page).getByText("Stone 2: wrong. This page shows").waitFor()
+  })
+})
 
 const changed: ReadonlyArray<readonly [words: RegExp, change: Change]> = [
   [

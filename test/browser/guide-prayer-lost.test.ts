@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { ends, listen } from "../lab/browser/Announcements.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { fill, guide, settled, signed } from "../lab/browser/Guide.ts"
+import { fill, guide, guideOf, settled, signed } from "../lab/browser/Guide.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { forbidStorage } from "../lab/browser/GuidePage.ts"
 import { attempts, attemptsAt, cutOff, fund, kept, lay, restore, unsigned, watch } from "../lab/browser/PrayerPage.ts"
@@ -130,46 +130,41 @@ guide("a signed payment", (it) => {
   })
 })
 
-guide(
-  "a payment that the chain settles late",
-  (it) => {
-    const pending = "Not known yet. Asking again, not paying again."
+guideOf({}, { patience: Duration.seconds(1) })("a payment that the chain settles late", (it) => {
+  const pending = "Not known yet. Asking again, not paying again."
 
-    it("stays open over a reload and another page, and ends there once", async ({ run, visit }) => {
-      const anvil = chainClient((await run(LocalChain)).rpcUrl)
-      const { page, url } = await visit("/v2/spirits/kelp-seal", { bypassCSP: true })
-      const requests = watch(page)
-      await listen(page)
-      await fund(page)
-      await anvil.setAutomine(false)
-      await lay(page).click()
-      await page.getByText(pending).waitFor()
-      await page.reload()
-      await page.getByRole("region", { name: "Your open purchase" }).waitFor()
-      await page.getByText("A payment in flight holds today's prayer.").waitFor()
-      await page.getByText(pending).waitFor()
-      await isAccessible(page, "pending after a reload")
-      await page.goto(`${url}/v2/catalog`)
-      await page.getByText(pending).waitFor()
-      const region = page.locator("[role=status]", { has: page.getByText(pending) })
-      await region.evaluate((element) => element.setAttribute("data-before", ""))
-      assert.strictEqual(signed(requests).length, 1)
-      await anvil.setAutomine(true)
-      await anvil.mine({ blocks: 1 })
-      await settled(page).waitFor()
-      assert.include(await page.locator("[data-before]").innerText(), "Settled.")
-      const receipt = page.locator(".receipt")
-      assert.isTrue(await receipt.evaluate((one) => one === document.activeElement))
-      const top = await receipt.evaluate((one) => one.getBoundingClientRect().top / innerHeight)
-      assert.isTrue(top >= 0 && top < 1, `at ${top} of the window`)
-      assert.deepStrictEqual(await ends(page), ["Settled. You paid $0.01."])
-      assert.include(await page.locator(".keepsake").textContent(), "I came by, and it was quiet.")
-      assert.strictEqual(signed(requests).length, 1)
-      assert.isAtLeast(requests.filter((request) => request.url().includes("/api/reconcile/")).length, 2)
-      const [attempt, ...others] = await run(attempts)
-      assert.deepStrictEqual([attempt?.state, others], ["settled", []])
-    })
-  },
-  {},
-  { patience: Duration.seconds(1) },
-)
+  it("stays open over a reload and another page, and ends there once", async ({ run, visit }) => {
+    const anvil = chainClient((await run(LocalChain)).rpcUrl)
+    const { page, url } = await visit("/v2/spirits/kelp-seal", { bypassCSP: true })
+    const requests = watch(page)
+    await listen(page)
+    await fund(page)
+    await anvil.setAutomine(false)
+    await lay(page).click()
+    await page.getByText(pending).waitFor()
+    await page.reload()
+    await page.getByRole("region", { name: "Your open purchase" }).waitFor()
+    await page.getByText("A payment in flight holds today's prayer.").waitFor()
+    await page.getByText(pending).waitFor()
+    await isAccessible(page, "pending after a reload")
+    await page.goto(`${url}/v2/catalog`)
+    await page.getByText(pending).waitFor()
+    const region = page.locator("[role=status]", { has: page.getByText(pending) })
+    await region.evaluate((element) => element.setAttribute("data-before", ""))
+    assert.strictEqual(signed(requests).length, 1)
+    await anvil.setAutomine(true)
+    await anvil.mine({ blocks: 1 })
+    await settled(page).waitFor()
+    assert.include(await page.locator("[data-before]").innerText(), "Settled.")
+    const receipt = page.locator(".receipt")
+    assert.isTrue(await receipt.evaluate((one) => one === document.activeElement))
+    const top = await receipt.evaluate((one) => one.getBoundingClientRect().top / innerHeight)
+    assert.isTrue(top >= 0 && top < 1, `at ${top} of the window`)
+    assert.deepStrictEqual(await ends(page), ["Settled. You paid $0.01."])
+    assert.include(await page.locator(".keepsake").textContent(), "I came by, and it was quiet.")
+    assert.strictEqual(signed(requests).length, 1)
+    assert.isAtLeast(requests.filter((request) => request.url().includes("/api/reconcile/")).length, 2)
+    const [attempt, ...others] = await run(attempts)
+    assert.deepStrictEqual([attempt?.state, others], ["settled", []])
+  })
+})

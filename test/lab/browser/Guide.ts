@@ -16,21 +16,20 @@ import { ask, newCommitment, type PaymentsChange, post, TestServer, world, type 
 export const sandbox = (change?: Partial<ServerConfig>, payments?: PaymentsChange) =>
   world(payments, change, Server.layer(Sandbox.routes))
 
-/** Tests that need a browser before a sandbox. */
-export const guide = (
-  name: string,
-  tests: Parameters<ReturnType<typeof journeys<World>>>[0],
-  change?: Partial<ServerConfig>,
-  payments?: PaymentsChange,
-) =>
-  journeys(
-    name,
-    Layer.merge(sandbox(change, payments), Browser.layer),
-  )((it) => {
-    // A page's statements about today still hold when a test reads them.
-    beforeEach(() => Effect.runPromise(Effect.asVoid(today)))
-    tests(it)
-  })
+/** Tests that need a browser before a sandbox, which differs from others. */
+export const guideOf =
+  (change?: Partial<ServerConfig>, payments?: PaymentsChange) =>
+  (name: string, tests: Parameters<ReturnType<typeof journeys<World>>>[0]) =>
+    journeys(
+      name,
+      Layer.merge(sandbox(change, payments), Browser.layer),
+    )((it) => {
+      // A page's statements about today still hold when a test reads them.
+      beforeEach(() => Effect.runPromise(Effect.asVoid(today)))
+      tests(it)
+    })
+
+export const guide = guideOf()
 
 /** A stone that the log covers; its record. */
 export const loggedStone = Effect.fnUntraced(function* (body: object = { commitment: newCommitment() }) {
