@@ -1,9 +1,11 @@
-/** One test that notices a fault is enough: the others of its file are skipped. */
+/** Tells the faulty functions which fault of theirs a test has to notice. One that notices it is enough: the others of its file are skipped. */
 import { beforeEach } from "vitest"
+import { faultOf } from "../FaultOf.ts"
 
 let isNoticed = false
 
-beforeEach(({ onTestFailed, skip }) => {
-  skip(isNoticed)
+beforeEach(({ onTestFailed, skip, task }) => {
+  Object.assign(globalThis, { fault: faultOf(task.file.filepath) })
   onTestFailed(() => void (isNoticed = true))
+  skip(isNoticed)
 })

@@ -1,55 +1,45 @@
-/** One project for each mutant: its test file, with the function broken; the reporter prints each test that noticed it. */
+/** Gives each function of the table its faults: it asks at each call which of them a test has to notice. */
 import { readFileSync } from "node:fs"
-import { defineConfig } from "vitest/config"
+import { availableParallelism } from "node:os"
 import type { Plugin } from "vite"
-import type { Reporter } from "vitest/node"
-import { type Mutant, mutants } from "./mutants.ts"
+import { defineConfig } from "vitest/config"
+import { root } from "../../lab/Sources.ts"
+import { mutants } from "./mutants.ts"
 
-const root = new URL("../../..", import.meta.url).pathname
+const functions = Map.groupBy(mutants, ({ breaks, file }) => `${file} ${breaks}`)
 
-/** Puts the broken function under the name of the whole one, which it may call. */
-const broken = ({ breaks, by, fault, file }: Mutant): Plugin => ({
-  name: "mutant",
-  enforce: "pre",
-  // The other modules are those of every mutant.
-  configureVitest: ({ defineCacheKeyGenerator }) =>
-    defineCacheKeyGenerator(({ id }) => (id === root + file ? `${fault} ${by}` : undefined)),
-  load: (id: string) => {
-    if (id !== root + file) return undefined
-    const [before, after, ...others] = readFileSync(id, "utf8").split(
-      new RegExp(`^(?=(?:export )?const ${breaks} = )`, "mu"),
-    )
+/** Puts the faulty functions of a file under the names of the whole ones, which they may call. */
+const faulty = (file: string) => {
+  let text = readFileSync(root + file, "utf8")
+  for (const [name, faults] of functions) {
+    const [place, breaks = ""] = name.split(" ")
+    if (place !== file) continue
+    const [before, after, ...others] = text.split(new RegExp(`^(?=(?:export )?const ${breaks} = )`, "mu"))
     if (before === undefined || after === undefined || others.length > 0) throw new Error(`${file} has no ${breaks}`)
-    const [, isExported = ""] = /^(export )?/u.exec(after) ?? []
-    return `${before}${isExported}const ${breaks} = (...of) => (${by})(whole)(...of)\nconst whole = ${after.slice(after.indexOf("=") + 1)}`
-  },
-})
+    const [isExported = ""] = /^(?:export )?/u.exec(after) ?? []
+    const table = faults.map(({ by, fault }) => `${JSON.stringify(fault)}: ${by}`).join(", ")
+    const one = `const ${breaks} = (...of) => (({ ${table} })[globalThis.fault]?.(whole_${breaks}) ?? whole_${breaks})(...of)`
+    text = `${before}${isExported}${one}\nconst whole_${breaks} = ${after.slice(after.indexOf("=") + 1)}`
+  }
+  return text
+}
 
-const reporter: Reporter = {
-  onTestModuleEnd: (module) => {
-    for (const { message } of module.errors()) console.error(`${module.project.name}: ${message}`)
-  },
-  onTestCaseResult: (test) => {
-    if (test.result().state === "failed") console.log(`noticed: ${test.project.name}`)
+const plugin: Plugin = {
+  name: "mutants",
+  enforce: "pre",
+  load: (id) => {
+    const file = mutants.find((mutant) => id === root + mutant.file)?.file
+    return file === undefined ? undefined : faulty(file)
   },
 }
 
 export default defineConfig({
+  plugins: [plugin],
   test: {
-    root,
-    reporters: [reporter],
+    // A worker reads the code once.
     isolate: false,
-    // Each project has a worker of its own: threads begin sooner than processes.
-    pool: "threads",
+    maxWorkers: availableParallelism(),
     silent: true,
-    projects: mutants.map((mutant) => ({
-      extends: true as const,
-      plugins: [broken(mutant)],
-      test: {
-        name: mutant.fault,
-        include: [`test/fast/${mutant.test}.test.ts`],
-        setupFiles: ["test/campaign/mutants/setup.ts"],
-      },
-    })),
+    setupFiles: ["test/campaign/mutants/setup.ts"],
   },
 })

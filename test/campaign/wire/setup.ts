@@ -1,6 +1,6 @@
 /** Setup of a mutant's test files: every answer that `fetch` brings passes the change first, also before it is validated. */
 import { afterAll, beforeEach } from "vitest"
-import { promiseIn } from "./Address.ts"
+import { faultOf } from "../FaultOf.ts"
 import { type Change, type WireAnswer, type WireMutant } from "./Falsify.ts"
 import { mutants } from "./promises.ts"
 
@@ -30,7 +30,7 @@ globalThis.fetch = async (input, init) => {
 afterAll(() => void (globalThis.fetch = send))
 
 beforeEach(({ onTestFailed, skip, task }) => {
-  mutant ??= mutants.find(({ promise }) => promise === promiseIn(task.file.filepath))
+  mutant ??= mutants.find(({ promise }) => promise === faultOf(task.file.filepath))
   // One failure is enough: the other tests of the file would only cost time.
   onTestFailed(() => void (isNoticed = true))
   if (isNoticed) skip()
