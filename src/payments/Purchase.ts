@@ -71,9 +71,9 @@ export class Purchases extends Context.Service<Purchases>()("spirit-altar/paymen
     }, Trace.span("Purchase.buy"))
 
     /** The attempt of this key, if any. Another request under the key is a 409, and from step 5 on so is a payment that another key holds. */
-    const attemptIn = Effect.fnUntraced(function* ({ attempt, paymentBound }: AttemptState, intent: Intent) {
+    const attemptIn = Effect.fnUntraced(function* ({ attempt, paymentBound }: AttemptState, { fingerprint }: Intent) {
       if (Option.isNone(attempt)) return paymentBound ? yield* new Errors.AuthorizationAlreadyBound({}) : undefined
-      if (attempt.value.fingerprint !== intent.fingerprint) return yield* new Errors.IdempotencyConflict({})
+      if (attempt.value.fingerprint !== fingerprint) return yield* new Errors.IdempotencyConflict({})
       return { attempt: attempt.value, isReplay: true } satisfies Concluded
     })
 

@@ -115,13 +115,10 @@ export const reader = Effect.gen(function* () {
     const millis = yield* clock.estimate
     const day = timestampOf(millis).slice(0, 10)
     const { check, claims, input } = yield* act.requestOf({ ...members, ...order.parameters }, { millis, day })
-    // Hashed only where it is needed: a request for the price pays for no hash.
-    const hashed = (before = "") => hash("sha256", `${before}${bodyText(members)}`, "hex")
+    const body = bodyText(members)
     const intent: Intent = {
       idempotencyKey: key,
-      get fingerprint() {
-        return hashed(`${order.method}\n${order.url}\n`)
-      },
+      fingerprint: hash("sha256", `${order.method}\n${order.url}\n${body}`, "hex"),
       act: act.name,
       url: order.url,
       input,
@@ -130,13 +127,7 @@ export const reader = Effect.gen(function* () {
       acceptedAtMillis: millis,
     }
     const request: ReadRequest<Refusal> = {
-      order: {
-        ...order,
-        key,
-        get bodySha256() {
-          return hashed()
-        },
-      },
+      order: { ...order, key, bodySha256: hash("sha256", body, "hex") },
       credential,
       intent,
       check,
