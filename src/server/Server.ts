@@ -79,7 +79,9 @@ export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: Site = altar
     Effect.map(AppConfig, (config) => {
       const routes = house.routes.pipe(Layer.provide(Routes.requests))
       const all = Layer.mergeAll(routes, Routes.others).pipe(
-        Layer.provide([compression, house.middleware]),
+        Layer.provide(house.middleware),
+        // Outside of the other, whose answers it compresses: what is provided last is built first.
+        Layer.provide(compression),
         Layer.merge(extra),
       )
       const names = RouteNames.make(routerConfig)
