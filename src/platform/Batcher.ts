@@ -41,7 +41,7 @@ class Lane<Request, Answer, E> {
     const batch = this.forming
     this.forming = []
     this.weight = 0
-    if (this.shares.size > 0) this.shares = new Map()
+    this.shares = new Map()
     return batch
   }
 
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* <Request, Answer, E>(options: Ba
         return Effect.andThen(runBatch(lane.full.shift() ?? lane.close()), work(name, lane))
       }
       lane.workers -= 1
-      if (lane.workers === 0 && nameOf !== undefined) lanes.delete(name)
+      if (lane.workers === 0) lanes.delete(name)
       return Effect.void
     })
 
