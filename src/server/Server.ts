@@ -80,7 +80,7 @@ export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: Site = altar
       const routes = house.routes.pipe(Layer.provide(Routes.requests))
       const all = Layer.mergeAll(routes, Routes.others).pipe(
         Layer.provide(house.middleware),
-        // Outside of the other, whose answers it compresses: what is provided last is built first.
+        // The last layer is built first, and so it is outside of the other, whose answers it compresses.
         Layer.provide(compression),
         Layer.merge(extra),
       )
