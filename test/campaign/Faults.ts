@@ -10,7 +10,7 @@ export interface Faulty {
   readonly tests: ReadonlyArray<string>
 }
 
-/** Runs by the `vitest.config.ts` in a folder, tells which test noticed a fault first, and returns how many none noticed. */
+/** Runs by the `vitest.config.ts` in a folder, tells which test noticed a fault first, and counts those that none noticed and files with errors. */
 export const seek = async (folder: string, faults: ReadonlyArray<Faulty>): Promise<number> => {
   const noticed = new Set<string>()
   const broken: Array<string> = []

@@ -1,4 +1,4 @@
-/** Runs the tests of each deliberate fault; exit code 1 means that none noticed one. */
+/** Runs the tests of each deliberate fault; exit code 1 means that one was not noticed. */
 import { seek } from "../Faults.ts"
 import { mutants } from "./mutants.ts"
 

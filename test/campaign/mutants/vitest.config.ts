@@ -4,16 +4,12 @@ import { availableParallelism } from "node:os"
 import type { Plugin } from "vite"
 import { defineConfig } from "vitest/config"
 import { root } from "../../lab/Sources.ts"
-import { mutants } from "./mutants.ts"
-
-const functions = Map.groupBy(mutants, ({ breaks, file }) => `${file} ${breaks}`)
+import { type Mutant, mutants } from "./mutants.ts"
 
 /** Puts the faulty functions of a file under the names of the whole ones, which they may call. */
-const faulty = (file: string) => {
-  let text = readFileSync(root + file, "utf8")
-  for (const [name, faults] of functions) {
-    const [place, breaks = ""] = name.split(" ")
-    if (place !== file) continue
+const faulty = (file: string, ofFile: ReadonlyArray<Mutant>) => {
+  let text = readFileSync(file, "utf8")
+  for (const [breaks, faults] of Map.groupBy(ofFile, (mutant) => mutant.breaks)) {
     const [before, after, ...others] = text.split(new RegExp(`^(?=(?:export )?const ${breaks} = )`, "mu"))
     if (before === undefined || after === undefined || others.length > 0) throw new Error(`${file} has no ${breaks}`)
     const [isExported = ""] = /^(?:export )?/u.exec(after) ?? []
@@ -28,8 +24,8 @@ const plugin: Plugin = {
   name: "mutants",
   enforce: "pre",
   load: (id) => {
-    const file = mutants.find((mutant) => id === root + mutant.file)?.file
-    return file === undefined ? undefined : faulty(file)
+    const ofFile = mutants.filter(({ file }) => id === root + file)
+    return ofFile.length === 0 ? undefined : faulty(id, ofFile)
   },
 }
 
