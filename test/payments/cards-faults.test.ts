@@ -37,7 +37,9 @@ const suffer = Effect.fnUntraced(function* (fault: CardFault) {
   const bank = yield* Processor
   const purchase = yield* prepareByCard(url)
   const trap = bank.arm(fault)
-  return { bank, purchase, trap, first: yield* send(purchase) }
+  const first = yield* send(purchase)
+  yield* trap.arrived
+  return { bank, purchase, trap, first }
 })
 
 describe.concurrent("a charge whose response never arrives", () => {

@@ -17,8 +17,9 @@ import { stranger } from "../lab/Chain.ts"
 const unsent = Effect.gen(function* () {
   const { purchase, rpc, sql, url } = yield* signedFixture
   yield* Purchase.mine(3)
-  rpc.arm("eth_sendRawTransaction", "dropBefore")
+  const trap = rpc.arm("eth_sendRawTransaction", "dropBefore")
   Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+  yield* trap.arrived
   const before = yield* Purchase.height
   yield* Purchase.passExpiry
   yield* rpc.calm
@@ -75,6 +76,7 @@ describe.concurrent("an attempt", () => {
     const before = yield* Purchase.height
     yield* Purchase.automine(false)
     Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+    yield* Purchase.broadcasts(1)
     yield* Purchase.mineAll
     yield* Purchase.mine(4)
     rpc.behave((method) => (method === "eth_getTransactionCount" ? {} : { head: before }))

@@ -1,7 +1,7 @@
 /** For every answer or silence of settlement, node, database or client, a payment is open until evidence ends it, and then correctly. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { facilitated, onServer, relayed, relayedBriefly } from "../lab/server/Live.ts"
+import { facilitated, onServer, relayed, relayedBriefly, relayedInFiveSeconds } from "../lab/server/Live.ts"
 import type { FacilitatorFault } from "../lab/proxy/Facilitator.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeFault } from "../lab/proxy/Node.ts"
@@ -14,6 +14,8 @@ import { stockPurchase } from "../lab/buyer/StockClient.ts"
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
 
 const relayedOnOwnClock = onServer(onOwnClock(proxiedServer("relayer")))
+
+const facilitatedInThreeSeconds = onServer(proxiedServer("facilitator", "3 seconds"))
 
 const facilitatedOnOwnClock = onServer(onOwnClock(proxiedServer("facilitator")))
 
@@ -62,7 +64,7 @@ describe.concurrent("a payment that the facilitator has broadcast", () => {
     ["says that the payer has no money", "refuseAfter"],
   ]
   for (const [what, fault] of faults) {
-    facilitated(`settles although the facilitator ${what}, before the block and after it`, function* () {
+    facilitatedInThreeSeconds(`settles although the facilitator ${what}, before the block and after it`, function* () {
       const { facilitator } = yield* Proxies
       facilitator.arm(fault)
       yield* openThenPaid
@@ -123,7 +125,7 @@ const headerOf = (headers: Headers) =>
   JSON.parse(Buffer.from(headers.get("payment-response") ?? "", "base64").toString())
 
 describe.concurrent("the `PAYMENT-RESPONSE` of a pending payment", () => {
-  relayedBriefly("names the transaction that may still pay, from the first answer on", function* () {
+  relayedInFiveSeconds("names the transaction that may still pay, from the first answer on", function* () {
     const { purchase } = yield* signedFixture
     yield* Purchase.automine(false)
     const answers = [yield* Purchase.send(purchase), yield* Purchase.reconcile(purchase)]

@@ -1,7 +1,7 @@
 /** Refused payments cost node and card processor few questions or none, and the database few rows. */
 import { assert, describe, it } from "../lab/It.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { onServer, relayed } from "../lab/server/Live.ts"
 import { type Answer, ask, newCommitment, newKey, newPayer, post, Proxies, TestServer } from "../lab/Fixture.ts"
@@ -43,7 +43,7 @@ describe.concurrent("a forged payment", () => {
     // The scan reads logs as well.
     const isAsked = (method: string, params: string) => method !== "eth_getLogs" || params.includes(wallet)
     const note = (method: string) => (params: string) => {
-      if (isAsked(method, params)) asked.push(method)
+      if (isAsked(method, params)) asked.push(params.includes('"pending"') ? "rehearsal" : method)
       return false
     }
     for (const method of methods) rpc.arm(method, "holdBefore", note(method))
@@ -60,8 +60,10 @@ describe.concurrent("a forged payment", () => {
       { concurrency: "unbounded" },
     )
     assert.strictEqual((yield* sell(victim)).status, 201, "the wallet itself pays as ever")
-    // A valid payment is sent by the wallet's current code, so the node is asked for it again.
-    assert.strictEqual(asked.filter((method) => method === "eth_getCode").length, 2)
+    // A valid payment is sent by the wallet's current code: each rehearsal, of which a busy machine makes two, asks for it.
+    const count = (what: string) => asked.filter((one) => one === what).length
+    assert.isAtLeast(count("rehearsal"), 1)
+    assert.strictEqual(count("eth_getCode"), 1 + count("rehearsal"))
   })
 })
 
@@ -81,8 +83,18 @@ const assertLimited = (answer: Answer) => {
   assert.match(String(answer.json["message"]), /60 refused payments per minute.*charged and changed nothing\.$/u)
 }
 
+/** Stops the limiter's clock: a slow machine needs more than the limit's minute for its payments. */
+const stoppedLimiterClock = Layer.effectDiscard(
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql.unsafe(
+      `CREATE OR REPLACE FUNCTION rate_limit_now() RETURNS timestamptz LANGUAGE sql VOLATILE
+        AS $$ SELECT timestamptz '${new Date().toISOString()}' $$`,
+    ),
+  ),
+)
+
 const server = proxiedServer("relayer", "10 seconds", "1 hour", {}, {}, { trustedProxies: loopback })
-const test = onServer(server)
+const test = onServer(Layer.provideMerge(stoppedLimiterClock, server))
 
 describe.concurrent("refused payments from one address", () => {
   test("get 402 sixty times a minute, then 429 without a request to the node", function* () {
@@ -153,7 +165,7 @@ describe.concurrent("refused payments from one address", () => {
       const address = "198.51.100.11"
       const sell = yield* seller
       const [regular, stranger] = [yield* newPayer(100n * Purchase.price), yield* newPayer()]
-      assert.strictEqual((yield* sell(regular, {}, from(address))).status, 201)
+      yield* Purchase.buy(undefined, undefined, { payer: regular })
       yield* Purchase.automine(false)
       const answers = yield* Effect.forEach(Array.from({ length: 60 }), () => sell(regular, {}, from(address)), {
         concurrency: "unbounded",
@@ -178,18 +190,9 @@ describe.concurrent("refused payments from one address", () => {
   })
 })
 
-/** Stops the limiter's clock: a slow machine needs more than the limit's minute for its payments. */
-const stopLimiterClock = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  sql.unsafe(
-    `CREATE OR REPLACE FUNCTION rate_limit_now() RETURNS timestamptz LANGUAGE sql VOLATILE
-      AS $$ SELECT timestamptz '${new Date().toISOString()}' $$`,
-  ),
-)
-
 describe.concurrent("attempts that end uncharged", () => {
   test("count as refused payments, and beyond the limit none is recorded", function* () {
     const address = "198.51.100.12"
-    yield* stopLimiterClock
     const sell = yield* seller
     const [owner, contract, other] = [yield* newPayer(), yield* newPayer(), yield* newPayer()]
     yield* giveCode(contract.address, slow)
@@ -202,7 +205,9 @@ describe.concurrent("attempts that end uncharged", () => {
   })
 })
 
-const byCard = onServer(Cards.carded("20 seconds", { trustedProxies: loopback }))
+const byCard = onServer(
+  Layer.provideMerge(stoppedLimiterClock, Cards.carded("20 seconds", { trustedProxies: loopback })),
+)
 
 /** Candles with these tokens, sent at once from one address. */
 const cardsFrom = Effect.fnUntraced(function* (address: string, tokens: ReadonlyArray<string>) {

@@ -114,6 +114,7 @@ describe.concurrent("a transaction that no block includes", () => {
     const sent = overhear(rpc)
     yield* Purchase.automine(false)
     Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+    yield* Purchase.broadcasts(1)
     // From now on a block costs more than was offered.
     yield* Purchase.onChain(async (client) => {
       await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
@@ -145,7 +146,10 @@ const gap = Effect.gen(function* () {
   const [lost, waiting] = [yield* Purchase.prepare(), yield* Purchase.prepare()]
   const sent = overhear(rpc)
   yield* Purchase.automine(false)
-  for (const purchase of [lost, waiting]) Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+  for (const [index, purchase] of [lost, waiting].entries()) {
+    Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+    yield* Purchase.broadcasts(index + 1)
+  }
   const refusal = rpc.arm("eth_sendRawTransaction", "refusal")
   // On a slow machine, another one with a higher fee has replaced the first one at its nonce.
   assert.deepStrictEqual([...new Set(sent.map(nonceOf))], [0, 1])
@@ -232,6 +236,7 @@ describe.concurrent("a transaction that no block includes before its authorizati
     const sent = overhear(rpc)
     yield* Purchase.automine(false)
     Purchase.assertPending(purchase, yield* Purchase.send(purchase))
+    yield* Purchase.broadcasts(1)
     // There is no room for it in these blocks.
     const room = (gasLimit: bigint) => Purchase.onChain((client) => client.setBlockGasLimit({ gasLimit }))
     yield* room(60_000n)

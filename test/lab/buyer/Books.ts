@@ -101,6 +101,12 @@ export const relayed = Effect.flatMap(relayer, (address) =>
   onChain((client) => client.getTransactionCount({ address })),
 )
 
+/** Waits until the node has so many transactions of the relayer, in blocks or not: a busy machine may answer 202 before. */
+export const broadcasts = (count: number) =>
+  Effect.flatMap(relayer, (address) =>
+    onChain((client) => client.getTransactionCount({ address, blockTag: "pending" })),
+  ).pipe(until(`the node never has ${count} transactions`, (most) => most >= count))
+
 /** Finalizes a block past the expiry of all authorizations. Only once: the next ones would live longer than is accepted. */
 export const passExpiry = onChain(async (client) => {
   await client.increaseTime({ seconds: 320 })

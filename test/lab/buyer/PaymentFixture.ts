@@ -24,5 +24,6 @@ export const emptied = Effect.gen(function* () {
   yield* empty(purchase.payer)
   yield* trap.release
   Purchase.assertPending(purchase, yield* Fiber.join(bought))
+  yield* Purchase.broadcasts(1)
   return purchase
 })

@@ -11,6 +11,9 @@ export const onServer =
 /** Settled by the relayer, in a request that waits for its outcome. */
 export const relayed = onServer(proxiedServer("relayer", "20 seconds"))
 
+/** Settled by the relayer, in a request that is answered 202 after five seconds. */
+export const relayedInFiveSeconds = onServer(proxiedServer("relayer", "5 seconds"))
+
 /** Settled by the relayer, in a request that is answered 202 after a second. */
 export const relayedBriefly = onServer(proxiedServer("relayer"))
 
