@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { type Answer, ask, post, realClock, TestServer, world } from "../lab/Fixture.ts"
+import { type Answer, ask, becomes, post, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { verify } from "../lab/VerifiedAltar.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 
@@ -157,7 +157,7 @@ layer(moderated, realClock)("revealed words", (it) => {
     // Pages and answers that are kept were made before: they are not to be shown any more.
     for (const path of Object.values(places).flat()) yield* read(path)
     for (const [name, change] of changes) {
-      assert.strictEqual(JSON.parse(yield* read("/api/health")).reveals, "ok")
+      yield* becomes(`${url}/api/health`, 200, { reveals: "ok" })
       yield* change
       const log = vi.spyOn(console, "log")
       for (const path of places[name])
@@ -167,12 +167,11 @@ layer(moderated, realClock)("revealed words", (it) => {
       const alarms = log.mock.calls.filter((line) => line.join(" ").includes("reveal broken"))
       log.mockRestore()
       assert.lengthOf(alarms, 1, name)
-      const health = yield* ask(`${url}/api/health`)
-      assert.deepStrictEqual([health.status, health.json["reveals"], health.json["ok"]], [503, "failing", false])
+      yield* becomes(`${url}/api/health`, 503, { reveals: "failing", ok: false })
       const { fault } = yield* verify(url)
       assert.match(fault, /^CheckFailed: BROKEN at .*: The words revealed under .* do not hash/u)
       yield* mend
-      assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+      yield* becomes(`${url}/api/health`, 200)
       for (const path of places[name]) yield* read(path)
     }
     yield* changes[0][1]

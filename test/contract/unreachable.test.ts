@@ -7,7 +7,7 @@ import { database } from "../lab/Database.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
 import { openConnection } from "../lab/Connection.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { ask, realClock } from "../lab/Fixture.ts"
+import { becomes, realClock } from "../lab/Fixture.ts"
 import { assertNone } from "../lab/Assertions.ts"
 
 const linesOf = (output: string, text: string) => output.split("\n").filter((one) => one.includes(text))
@@ -20,7 +20,7 @@ const stops = Effect.fnUntraced(function* (server: ServerProcess.ServerProcess) 
 })
 
 const serves = Effect.fnUntraced(function* (server: ServerProcess.ServerProcess) {
-  assert.strictEqual((yield* ask(`${server.url}/api/health`)).status, 200)
+  yield* becomes(`${server.url}/api/health`, 200)
   yield* stops(server)
 })
 

@@ -12,6 +12,7 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { chain, network } from "./Chain.ts"
 import { database, sql } from "./Database.ts"
+import { until } from "./Eventually.ts"
 import { patience } from "./Patience.ts"
 import { freePort } from "./Ports.ts"
 import { TestServer } from "./TestServices.ts"
@@ -115,6 +116,16 @@ export const ask = (url: string, init: RequestInit = {}) =>
       json: isJson && text !== "" ? JSON.parse(text) : {},
     }
   })
+
+/** Asks until the answer has this status and these members: on a busy machine a late part changes a probe for a moment. */
+export const becomes = (address: string, status: number, members: Answer["json"] = {}) =>
+  ask(address).pipe(
+    until(
+      `${address} never answers ${status} ${JSON.stringify(members)}`,
+      ({ json, status: answered }) =>
+        answered === status && Object.entries(members).every(([name, value]) => json[name] === value),
+    ),
+  )
 
 export const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
   method: "POST",

@@ -12,7 +12,7 @@ import { database } from "../lab/Database.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { packageFiles } from "../lab/Sources.ts"
-import { ask, post, realClock } from "../lab/Fixture.ts"
+import { ask, becomes, post, realClock } from "../lab/Fixture.ts"
 import { declarationsOf, environment, npm, relayerKey, run, stop, targetsOf, weightOf } from "./Packed.ts"
 import { compilerOptions, program, schemaProgram } from "./PackedProgram.ts"
 import { commandsWork, programWorks } from "./PackedReadme.ts"
@@ -47,7 +47,7 @@ const altar = (args: ReadonlyArray<string>, more: Record<string, string> = {}) =
   run(command(), args, folder, environment(more))
 
 const pagesWork = Effect.fnUntraced(function* (url: string) {
-  const health = yield* ask(`${url}/api/health`)
+  const health = yield* becomes(`${url}/api/health`, 200)
   assert.deepInclude(health.json, { ok: true, version: manifest.version, commit: head ?? null })
   for (const page of ["/v2/", "/signals/", "/for-agents", "/docs"]) {
     const answer = yield* ask(url + page, { headers: { accept: "text/html" } })

@@ -8,7 +8,7 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../lab/Database.ts"
 import { freePort } from "../lab/Ports.ts"
-import { ask, realClock } from "../lab/Fixture.ts"
+import { ask, becomes, realClock } from "../lab/Fixture.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { npm, stop, weightOf } from "./Packed.ts"
 import { assertNone } from "../lab/Assertions.ts"
@@ -52,7 +52,7 @@ layer(database, realClock)("a checkout without development's tools", (it) => {
       hear: (text) => void (said += text),
     }).pipe(Effect.orDie)
     assert.match(said, /^Building the server and its pages: [^\n]+\n/u)
-    assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+    yield* becomes(`${url}/api/health`, 200)
     const assets = (yield* ask(`${url}/assets.json`)).json
     for (const page of ["/v2/", "/signals/", "/docs", "/for-agents", ...Object.values(assets).flat().map(String)])
       assert.strictEqual((yield* ask(url + page, { headers: { accept: "*/*" } })).status, 200, String(page))

@@ -4,24 +4,17 @@ import { Effect, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseEther } from "viem"
 import type { SqlError } from "effect/sql/SqlError"
-import { facilitated, onServer, relayed } from "../lab/server/Live.ts"
+import { facilitated, onServer, relayed, relayedInFiveSeconds } from "../lab/server/Live.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { proxiedServer, type SettledBy, type Stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { type Answer, ask, newCommitment, newKey, post, Proxies, TestServer } from "../lab/Fixture.ts"
+import { type Answer, ask, becomes, newCommitment, newKey, post, Proxies, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { usdcOwner } from "../lab/buyer/ThirdParty.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const facilitatedAndSwept = onServer(proxiedServer("facilitator", "1 second", "200 millis"))
-
-const relayedInFiveSeconds = onServer(proxiedServer("relayer", "5 seconds"))
-
-const becomes = (path: string, status: number) =>
-  Effect.flatMap(TestServer, ({ url }) => ask(`${url}${path}`)).pipe(
-    until(`${path} never answers ${status}`, (answer) => answer.status === status),
-  )
 
 const assertRefused = (answer: Answer, code: string, wait: string, message: RegExp) => {
   assertAnswer(answer, 503, code)
@@ -115,21 +108,21 @@ describe.concurrent("while every payment would be refused", () => {
         assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402)
         yield* begin
         const [code, wait, state] = refusal ?? ["facilitator_unavailable", "5", "failing"]
-        const ready = yield* becomes("/readyz", 503)
+        const ready = yield* becomes(`${url}/readyz`, 503)
         assert.deepInclude(ready.json, { ready: false, database: "ok", payments: state })
         const body = { commitment: newCommitment() }
         for (const init of [{ method: "POST" }, post(body), post(body, { "idempotency-key": newKey() })])
           assertRefused(yield* ask(`${url}/api/witness`, init), code, wait, message)
         // A pause is the operator's own act and no fault.
         const isPause = state === "paused"
-        const health = yield* becomes("/api/health", isPause ? 200 : 503)
+        const health = yield* becomes(`${url}/api/health`, isPause ? 200 : 503)
         assert.strictEqual(health.json["ok"], isPause)
         const payments = Object(health.json["payments"])
         assert.strictEqual(isPause, typeof payments.pausedSince === "string")
         assert.deepInclude(payments, { state, ...told })
         if (told === undefined) assert.match(String(payments.obstacle), message)
         // The free routes work.
-        assert.strictEqual((yield* ask(`${url}/readyz?for=reads`)).status, 200)
+        yield* becomes(`${url}/readyz?for=reads`, 200)
         assert.strictEqual((yield* ask(`${url}/readyz?for=sales`)).status, 400)
         assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
         const refused = yield* Purchase.send(purchase)
@@ -138,8 +131,11 @@ describe.concurrent("while every payment would be refused", () => {
         assert.strictEqual((yield* Purchase.send(earlier)).status, 200, "what is settled replays")
         assert.strictEqual((yield* Purchase.written).attempts, 1, "nothing is claimed")
         yield* end
-        yield* becomes("/readyz", 200)
-        assert.deepInclude((yield* ask(`${url}/api/health`)).json["payments"], { state: "ready", obstacle: null })
+        yield* becomes(`${url}/readyz`, 200)
+        assert.deepInclude((yield* becomes(`${url}/api/health`, 200)).json["payments"], {
+          state: "ready",
+          obstacle: null,
+        })
         assert.strictEqual((yield* Purchase.send(purchase)).status, 201)
         yield* Purchase.assertSettled(purchase)
       }).pipe(Effect.provide(proxiedServer(settledBy, "5 seconds"))),
@@ -166,11 +162,11 @@ describe.concurrent("while every payment would be refused", () => {
       assertAnswer(answer, 503, "unavailable")
       assert.notMatch(answer.text, /facilitator|payment network/u)
     }
-    const { json } = yield* becomes("/api/health", 503)
+    const { json } = yield* becomes(`${url}/api/health`, 503)
     assert.deepInclude(json, { database: "failing" })
     assert.notMatch(String(Object(json["payments"]).obstacle), /facilitator|node/u)
     database.refuse(false)
-    yield* becomes("/readyz", 200)
+    yield* becomes(`${url}/readyz`, 200)
     yield* Purchase.buy()
   })
 
@@ -246,7 +242,7 @@ describe.concurrent("after the claim, a facilitator that", () => {
     const { database, facilitator, purchase, url } = yield* signedFixture
     const another = yield* Purchase.prepare()
     // The facilitator leaves while its last answer is cached, so the server does not ask it again.
-    assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200)
+    yield* becomes(`${url}/readyz`, 200)
     const intent = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
     const request = yield* Purchase.sendInto(intent, purchase)
     yield* facilitator.leave
@@ -261,7 +257,7 @@ describe.concurrent("after the claim, a facilitator that", () => {
     assert.strictEqual(facilitator.requests(), 0)
     assertRefused(yield* Purchase.send(another), "facilitator_unavailable", "5", notConfirmed)
     yield* facilitator.comeBack
-    yield* becomes("/readyz", 200)
+    yield* becomes(`${url}/readyz`, 200)
     yield* Purchase.assertFailed(purchase, "facilitator_unreachable")
   })
 

@@ -8,7 +8,7 @@ import { generate } from "../../src/log/Signer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
 import { freePort } from "../lab/Ports.ts"
-import { ask, post, Proxies } from "../lab/Fixture.ts"
+import { ask, becomes, post, Proxies } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { forward, json, serve } from "../lab/proxy/HttpServer.ts"
 import { patientSeconds } from "../lab/Patience.ts"
@@ -143,7 +143,7 @@ describe.concurrent("metrics", () => {
     yield* server.says("payments unavailable")
     assert.strictEqual((yield* ask(`${url}/readyz`)).status, 503)
     yield* rpc.calm
-    yield* ask(`${url}/readyz`).pipe(until("it is never ready again", ({ status }) => status === 200))
+    yield* becomes(`${url}/readyz`, 200)
     yield* server.says("payments available")
     yield* server.signal("SIGTERM")
     assert.strictEqual(yield* server.ended, 0, server.output())

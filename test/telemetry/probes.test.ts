@@ -15,7 +15,7 @@ import { newRoom, poll } from "../lab/server/Rooms.ts"
 import { openConnection } from "../lab/Connection.ts"
 import type { PostgresProxy } from "../lab/proxy/Postgres.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, post, Proxies } from "../lab/Fixture.ts"
+import { ask, becomes, post, Proxies } from "../lab/Fixture.ts"
 import { listening, proxied, serving } from "../lab/server/ServerProcess.ts"
 import { staged } from "../lab/server/Live.ts"
 
@@ -27,9 +27,6 @@ const refusals = (database: PostgresProxy, count: number) =>
       until("the database was not asked for again", (more) => more >= count),
     )
   })
-
-const eventually = (url: string, status: number) =>
-  ask(url).pipe(until(`${url} never answers ${status}`, (answer) => answer.status === status))
 
 const headed = (answer: string) => {
   const [head = "", body = ""] = answer.split("\r\n\r\n")
@@ -126,7 +123,7 @@ describe.concurrent("while the database is unreachable,", () => {
     // Several sweeps of everything that sweeps, each second.
     yield* refusals(database, 12)
     database.refuse(false)
-    yield* eventually(`${url}/readyz`, 200)
+    yield* becomes(`${url}/readyz`, 200)
     yield* server.says("database reachable")
     const told = server.output().slice(server.output().indexOf("server listening"))
     const about = told.split("\n").filter((one) => /database (?:un)?reachable/u.test(one))
@@ -143,7 +140,7 @@ describe.concurrent("while the database is unreachable,", () => {
     assert.isAtMost(worse.length, 2, worse.join("\n"))
     assert.notInclude(told, "PgConnection.ts", "no stack is printed")
     assert.strictEqual((yield* Purchase.send(purchase)).status, 201, "the same payment, as it was told")
-    assert.deepInclude((yield* ask(`${url}/api/health`)).json["chain"], { state: "ok" })
+    assert.deepInclude((yield* becomes(`${url}/api/health`, 200)).json["chain"], { state: "ok" })
   })
 })
 
@@ -159,7 +156,7 @@ describe.concurrent("a database without an answer", () => {
     assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "unavailable"], answer.text)
     assert.strictEqual(answer.headers.get("retry-after"), "2")
     yield* trap.discard
-    yield* eventually(`${server.url}/api/acts`, 200)
+    yield* becomes(`${server.url}/api/acts`, 200)
   })
 })
 
