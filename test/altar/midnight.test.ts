@@ -9,6 +9,7 @@ import { patience } from "../lab/Patience.ts"
 import { ask, newCommitment, newKey, newPayer, post, read, realClock, TestServer, world } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { storedAnswer } from "../lab/buyer/Purchase.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 
@@ -41,7 +42,7 @@ const hands = Layer.effect(
 
 const held = Layer.unwrap(
   Effect.map(ControlledClock, ({ clock }) =>
-    world({ patience: Duration.millis(patience(2)) }).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock))),
+    world({ patience: Duration.millis(patience(5)) }).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock))),
   ),
 ).pipe(Layer.provideMerge(hands))
 
@@ -92,7 +93,7 @@ layer(held, realClock)("at UTC midnight", (it) => {
     assert.strictEqual(tomorrow.json["code"], "prayer_day_not_today")
     yield* Effect.promise(() => chain.setAutomine(true))
     yield* Effect.promise(() => chain.mine({ blocks: 1 }))
-    const settled = yield* ask(`${url}/api/reconcile/${first.key}`, { method: "POST" })
+    const settled = yield* storedAnswer({ key: first.key, server: url })
     assert.strictEqual(settled.status, 200, settled.text)
     const { record } = JSON.parse(settled.text)
     assert.deepStrictEqual([record.day, record.offeredAt], [dayOf(midnight - 1), new Date(midnight).toISOString()])

@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process"
 import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { patience } from "../lab/Patience.ts"
 import { assert, describe, it } from "../lab/It.ts"
 import { Clock, Effect, Exit, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -135,7 +136,7 @@ describe.concurrent("a database's URL", () => {
         const before = yield* Clock.currentTimeMillis
         assert.isTrue(Exit.isFailure(yield* Effect.exit(sql`SELECT 1`)))
         yield* sql`SELECT 1`
-        assert.isBelow((yield* Clock.currentTimeMillis) - before, 15_000)
+        assert.isBelow((yield* Clock.currentTimeMillis) - before, patience(15))
       }).pipe(Effect.provide(Sql.layer(Redacted.make(`${relay.url}?sslmode=require`))))
     }).pipe(Effect.scoped),
   )

@@ -1,4 +1,5 @@
 /** A database role whose defaults change, as in a failover, or are of no use to the server. */
+import { patience } from "../lab/Patience.ts"
 import { assert, layer } from "../lab/It.ts"
 import { Effect } from "effect"
 import { buyAt, prepareAt, send } from "../lab/buyer/Purchase.ts"
@@ -48,7 +49,7 @@ layer(stage, realClock)("a server whose database role", (it) => {
     const since = Date.now()
     yield* ask(`${url}/api/rooms`, post({})).pipe(until("no room is ever opened", ({ status }) => status === 201))
     const sold = yield* buy.pipe(until("nothing is ever sold", ({ status }) => status === 201))
-    assert.isBelow(Date.now() - since, 30_000, sold.text)
+    assert.isBelow(Date.now() - since, patience(30), sold.text)
     for (const path of ["/readyz", "/api/health"]) yield* becomes(`${url}${path}`, 200)
   })
 

@@ -1,4 +1,5 @@
 /** Several servers start at once on one database: each migration runs once, and a database before 1.0 is refused. */
+import { patience } from "../lab/Patience.ts"
 import { assert, describe, it } from "../lab/It.ts"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -59,7 +60,7 @@ describe("migrations", () => {
     const held = Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`LOCK TABLE spirit_altar_migrations IN SHARE ROW EXCLUSIVE MODE`
-      yield* Effect.timeout(migrate(url), "5 seconds")
+      yield* Effect.timeout(migrate(url), patience(5))
     })
     yield* connected(url)(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(held)))
   })
