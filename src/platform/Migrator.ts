@@ -11,6 +11,7 @@ import gasLost from "../../migrations/0007_gas_lost.ts"
 import unmatchedPayments from "../../migrations/0008_unmatched_payments.ts"
 import wallets from "../../migrations/0009_wallets.ts"
 import blockTimes from "../../migrations/0010_block_times.ts"
+import claimsTogether from "../../migrations/0011_claims_together.ts"
 import { lasting } from "./Lasting.ts"
 import { log } from "./LogMessages.ts"
 import { codeOf } from "./Sql.ts"
@@ -29,6 +30,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0008_unmatched_payments": Effect.asVoid(unmatchedPayments),
   "0009_wallets": Effect.asVoid(wallets),
   "0010_block_times": Effect.asVoid(blockTimes),
+  "0011_claims_together": Effect.asVoid(claimsTogether),
 }
 
 const table = "spirit_altar_migrations"

@@ -139,6 +139,15 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), rea
     assert.deepStrictEqual(numbersOf(again), [3, 7, 9, 10, 11, 12])
   })
 
+  it.effect("of several pools get the numbers of their own, and none of a full or empty one", function* () {
+    const pools = [pooled(100), pooled(3), pooled(0)] as const
+    const sold = yield* claimAll(many(30, () => pools.map((claims) => intentOf({ claims }))).flat())
+    const numbersIn = (place: number) => numbersOf(sold.filter((_, index) => index % pools.length === place))
+    assert.deepStrictEqual([0, 1, 2].map(numbersIn), [upTo(30), upTo(3), []])
+    assert.deepStrictEqual(numbersOf(yield* claimAll(many(5, () => intentOf({ claims: pools[1] })))), [])
+    assert.deepStrictEqual(numbersOf(yield* claimAll([intentOf({ claims: pools[0] })])), [31])
+  })
+
   it.effect("are told when the first of all numbers can come free, and no time that has passed", function* () {
     const { state } = yield* Lookup
     const now = Math.floor(Date.now() / 1000)

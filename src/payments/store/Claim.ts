@@ -1,11 +1,12 @@
-/** Records the intent of a purchase and takes its key, payment, slots and number together, or takes nothing. */
+/** Records the intents of purchases that come together. Each takes its key, payment, slots and number, or nothing. */
 import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { firstPaymentsMaximum, openPaymentsMaximum } from "../../../schema/payments/Errors.ts"
 import { rowsOf } from "../../platform/Rows.ts"
-import { literal, named, part, prepare, retryConflicts } from "../../platform/Sql.ts"
+import * as Batcher from "../../platform/Batcher.ts"
+import { isRefused, literal, named, part, prepare, retryConflicts } from "../../platform/Sql.ts"
 import { timestampOf } from "../../platform/Time.ts"
 import * as Trace from "../../platform/Trace.ts"
 import type { Claims } from "../Act.ts"
@@ -72,40 +73,46 @@ const inFlightMaximum = literal(`(SELECT CASE WHEN p.limited_until > now() THEN 
       LIMIT ${Math.ceil(openPaymentsMaximum / firstPaymentsMaximum) - 1}
     ) AS s)`)
 
-/** The attempt that is to be made, with the names it takes. */
-const intent = part`
-  SELECT * FROM json_to_record(${named("intent")}::json) AS r(id uuid, idempotency_key text, fingerprint text, act text,
-    url text, input text, amount_atomic numeric, payment jsonb, payer text, pool text, capacity int,
+/** The attempts that are to be made, with the names they take. No two are of one wallet. */
+const intents = part`
+  SELECT * FROM json_to_recordset(${named("intents")}::json) AS r(id uuid, idempotency_key text, fingerprint text,
+    act text, url text, input text, amount_atomic numeric, payment jsonb, payer text, pool text, capacity int,
     accepted_at timestamptz, next_check_at timestamptz, balance numeric, since timestamptz, traceparent text, names json)`
 
-/** Locks the wallet's row before its payments are counted, so two claims never count past each other. */
-const lockWallet = part`
-  INSERT INTO payment_payers AS p (name) SELECT payer FROM intent WHERE balance IS NOT NULL
+/** Locks the wallets' rows before their payments are counted, so two claims never count past each other. */
+const lockWallets = part`
+  INSERT INTO payment_payers AS p (name) SELECT payer FROM intent WHERE balance IS NOT NULL ORDER BY payer
   ON CONFLICT (name) DO UPDATE SET name = p.name RETURNING name, limited_until`
 
-/** The intent, unless its wallet has too many payments in flight or cannot cover them. */
-const coveredIntent = part`
-  SELECT a.* FROM intent a LEFT JOIN wallet p ON p.name = a.payer
+/** The intents, unless their wallets have too many payments in flight or cannot cover them, in turn for each pool. */
+const coveredIntents = part`
+  SELECT a.*, row_number() OVER (PARTITION BY a.pool ORDER BY a.accepted_at, a.id)::int AS turn
+  FROM intent a LEFT JOIN wallet p ON p.name = a.payer
   WHERE a.balance IS NULL OR payment_fits(p.name, a.amount_atomic, a.balance, a.since, ${inFlightMaximum})`
 
-/** Draws the lowest released number of the pool, or the next one up to its capacity. */
-const drawNumber = part`
-  INSERT INTO payment_pools AS p (name, drawn, highest)
-  SELECT pool, 1, 1 FROM covered WHERE pool IS NOT NULL AND capacity > 0
-  ON CONFLICT (name) DO UPDATE SET
-    drawn = COALESCE(p.released[1], p.highest + 1),
-    highest = GREATEST(p.highest, COALESCE(p.released[1], p.highest + 1)),
-    released = p.released[2:]
-  WHERE p.released <> '{}' OR p.highest < (SELECT capacity FROM covered)
-  RETURNING drawn`
+/** The highest number of a pool after as many as are wanted are drawn, first those that were released. */
+const highestDrawn = literal(`least(p.highest + excluded.drawn - least(excluded.drawn, cardinality(p.released)),
+      (SELECT min(capacity) FROM covered WHERE pool = p.name))`)
 
-const insertAttempt = part`
+/** Draws the lowest released numbers of each pool, then the next ones up to its capacity. */
+const drawNumbers = part`
+  INSERT INTO payment_pools AS p (name, drawn, highest, taken)
+  SELECT pool, n, n, ARRAY(SELECT generate_series(1, n)) FROM (
+    SELECT pool, least(count(*), min(capacity))::int AS n FROM covered WHERE pool IS NOT NULL GROUP BY pool
+  ) AS wanted WHERE n > 0 ORDER BY pool
+  ON CONFLICT (name) DO UPDATE SET
+    taken = p.released[:excluded.drawn] || ARRAY(SELECT generate_series(p.highest + 1, ${highestDrawn})),
+    highest = GREATEST(p.highest, ${highestDrawn}),
+    released = p.released[excluded.drawn + 1:]
+  RETURNING name, taken`
+
+const insertAttempts = part`
   INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, amount_atomic, payment, pool,
     pool_number, state, accepted_at, next_check_at, traceparent)
-  SELECT c.id, c.idempotency_key, c.fingerprint, c.act, c.url, c.input, c.amount_atomic, c.payment, c.pool, n.drawn,
-    'pending', c.accepted_at, c.next_check_at, c.traceparent
-  FROM covered c LEFT JOIN number n ON true WHERE c.pool IS NULL OR n.drawn IS NOT NULL
-  RETURNING id, pool_number`
+  SELECT c.id, c.idempotency_key, c.fingerprint, c.act, c.url, c.input, c.amount_atomic, c.payment, c.pool,
+    n.taken[c.turn], 'pending', c.accepted_at, c.next_check_at, c.traceparent
+  FROM covered c LEFT JOIN number n ON n.name = c.pool WHERE c.pool IS NULL OR n.taken[c.turn] IS NOT NULL
+  ORDER BY c.idempotency_key RETURNING id, pool_number`
 
 /**
  * Takes the names. A name that is taken fails the whole statement. The authorization is one of them and is never
@@ -113,13 +120,38 @@ const insertAttempt = part`
  */
 const takeNames = part`
   INSERT INTO payment_claims (name, attempt_id)
-  SELECT n.name, a.id FROM attempt a, intent, json_array_elements_text(intent.names) AS n(name) ORDER BY n.name`
+  SELECT n.name, a.id FROM attempt a JOIN intent i ON i.id = a.id, json_array_elements_text(i.names) AS n(name)
+  ORDER BY n.name`
 
 /** One round trip. All statements lock wallets, pools, keys and names in this order. */
 const insertion = part`
-  WITH intent AS MATERIALIZED (${intent}), wallet AS (${lockWallet}), covered AS MATERIALIZED (${coveredIntent}),
-    number AS (${drawNumber}), attempt AS (${insertAttempt}), held AS (${takeNames})
-  SELECT pool_number AS number FROM attempt`
+  WITH intent AS MATERIALIZED (${intents}), wallet AS (${lockWallets}), covered AS MATERIALIZED (${coveredIntents}),
+    number AS (${drawNumbers}), attempt AS (${insertAttempts}), held AS (${takeNames})
+  SELECT id, pool_number AS number FROM attempt`
+
+const rowOf = (id: string, newAttempt: NewAttempt, traceparent: string | null) => {
+  const { acceptedAtMillis, amountAtomic, balance, claims, leaseMillis, payment, ...request } = newAttempt
+  return {
+    id,
+    idempotency_key: request.idempotencyKey,
+    fingerprint: request.fingerprint,
+    act: request.act,
+    url: request.url,
+    input: JSON.stringify(request.input),
+    amount_atomic: String(amountAtomic),
+    payment: encodePayment(payment),
+    payer: payment.rail === "x402" ? payment.authorization.from : null,
+    pool: claims.pool?.name ?? null,
+    capacity: claims.pool?.capacity ?? 0,
+    accepted_at: timestampOf(acceptedAtMillis),
+    next_check_at: timestampOf(acceptedAtMillis + leaseMillis),
+    balance: balance === undefined ? null : String(balance.balanceAtomic),
+    since: balance === undefined ? null : sinceOf(balance),
+    traceparent,
+    names: [...claims.slots, claimOf(payment)],
+  }
+}
+type IntentRow = ReturnType<typeof rowOf>
 
 const inFlightRows = rowsOf(
   "payment_attempts",
@@ -135,40 +167,34 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const lookup = yield* Lookup
-    const insert = (yield* prepare)<{ readonly number: number | null }>(insertion)
+    const insert = (yield* prepare)<{ readonly id: string; readonly number: number | null }>(insertion)
+
+    /** Of each attempt, whether it was made, and its number. */
+    const insertSoon = yield* Batcher.make({
+      keysOf: ({ payer }: IntentRow) => (payer === null ? [] : [payer]),
+      // A name that one intent finds taken must not refuse the others.
+      retriesAlone: isRefused,
+      run: (rows) =>
+        Effect.map(retryConflicts(insert({ intents: JSON.stringify(rows) })), (made) => {
+          const numbers = new Map(made.map(({ id, number }) => [id, number]))
+          return rows.map(({ id }) => ({ isMade: numbers.has(id), number: numbers.get(id) ?? null }))
+        }),
+    })
 
     /** The attempt, unless it was not made: its wallet does not cover it, or its pool or a name is taken. */
     const inserted = Effect.fnUntraced(function* (newAttempt: NewAttempt) {
-      const { acceptedAtMillis, amountAtomic, balance, claims, leaseMillis, payment, ...request } = newAttempt
-      const { act, fingerprint, idempotencyKey, input, url } = request
+      const { acceptedAtMillis, payment } = newAttempt
       const id = randomUUID()
       const traceparent = (yield* Trace.current) ?? null
-      const row = {
-        id,
-        idempotency_key: idempotencyKey,
-        fingerprint,
-        act,
-        url,
-        input: JSON.stringify(input),
-        amount_atomic: String(amountAtomic),
-        payment: encodePayment(payment),
-        payer: payment.rail === "x402" ? payment.authorization.from : null,
-        pool: claims.pool?.name ?? null,
-        capacity: claims.pool?.capacity ?? 0,
-        accepted_at: timestampOf(acceptedAtMillis),
-        next_check_at: timestampOf(acceptedAtMillis + leaseMillis),
-        balance: balance === undefined ? null : String(balance.balanceAtomic),
-        since: balance === undefined ? null : sinceOf(balance),
-        traceparent,
-        names: [...claims.slots, claimOf(payment)],
-      }
-      const [made] = yield* retryConflicts(insert({ intent: JSON.stringify(row) })).pipe(
+      const { isMade, number } = yield* insertSoon(rowOf(id, newAttempt, traceparent)).pipe(
         Effect.catchIf(
           (error) => error.reason._tag === "UniqueViolation",
-          () => Effect.succeed([]),
+          () => Effect.succeed({ isMade: false, number: null }),
         ),
       )
-      return Option.map(Option.fromUndefinedOr(made), ({ number }): Attempt => ({
+      if (!isMade) return Option.none()
+      const { act, amountAtomic, fingerprint, idempotencyKey, input, url } = newAttempt
+      return Option.some<Attempt>({
         id,
         idempotencyKey,
         fingerprint,
@@ -183,7 +209,7 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
         checks: 0,
         traceparent,
         state: "pending",
-      }))
+      })
     })
 
     /** The wallet's payments that block this claim; none if they no longer do. */
