@@ -1,7 +1,7 @@
 /** The relayer's line: payments wait when a node takes no more of one sender, or when too much gas is at risk. None is refused. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { keccak256 } from "viem"
+import { keccak256, parseTransaction } from "viem"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { onServer, relayed, relayedBriefly } from "../lab/server/Live.ts"
@@ -17,13 +17,14 @@ import { TestServer } from "../lab/TestServices.ts"
 
 const relayedInThreeSeconds = onServer(proxiedServer("relayer", "3 seconds"))
 
-/** A node that takes so many transactions while none is mined; the number of those that it refused. */
+/** A node that takes so many nonces while none is mined, and each again with a higher fee; how often it refused one. */
 const takesAtMost = (rpc: NodeProxy, most: number) => {
-  const sent = new Set<string>()
+  const sent = new Set<number>()
   let refused = 0
   rpc.arm("eth_sendRawTransaction", "refusal", (params) => {
-    const isTaken = sent.has(params) || sent.size < most
-    if (isTaken) sent.add(params)
+    const { nonce = 0 } = parseTransaction(JSON.parse(params)[0])
+    const isTaken = sent.has(nonce) || sent.size < most
+    if (isTaken) sent.add(nonce)
     else refused += 1
     return !isTaken
   })
