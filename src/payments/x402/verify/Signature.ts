@@ -1,9 +1,11 @@
 /** Checks a wallet's signature: by its key here, or by its contract on chain. */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Function, Layer, Option } from "effect"
 import {
+  concat,
+  domainSeparator,
   encodeFunctionData,
   type Hex,
-  hashTypedData,
+  hashStruct,
   hexToBytes,
   isErc6492Signature,
   keccak256,
@@ -19,7 +21,7 @@ import type { Terms } from "../../PaymentTerms.ts"
 import { call, hasCode } from "../chain/Questions.ts"
 import { isRevert } from "../chain/Rpc.ts"
 
-type Domain = Pick<Terms, "assetName" | "assetVersion" | "network">
+type Domain = Pick<Terms, "asset" | "assetName" | "assetVersion" | "network">
 
 /** Milliseconds for which a wallet counts as one without code, and the maximum number remembered. */
 const codelessFor = 30_000
@@ -30,21 +32,21 @@ const walletAbi = parseAbi(["function isValidSignature(bytes32 hash, bytes signa
 /** The answer of a wallet that accepts a signature (EIP-1271). */
 const standsForIt = `0x1626ba7e${"0".repeat(56)}`
 
-/** The EIP-712 digest that a wallet signs; none if a number does not fit its type. */
-const digestOf = Option.liftThrowable((authorization: SignedAuthorization, domain: Domain): Hex => {
-  const { asset, from, nonce, to, validAfter, validBefore, value } = authorization
-  return hashTypedData({
-    domain: {
-      name: domain.assetName,
-      version: domain.assetVersion,
-      chainId: chainIdOf(domain.network),
-      verifyingContract: asset,
-    },
-    types: transferTypes,
-    primaryType: "TransferWithAuthorization",
-    message: { from, to, value, validAfter, validBefore, nonce },
-  })
-})
+/** Half of a digest's time would go into the token's domain, which stays the same. */
+const separatorOf = Function.memoize(({ asset, assetName, assetVersion, network }: Domain) =>
+  domainSeparator({
+    domain: { name: assetName, version: assetVersion, chainId: chainIdOf(network), verifyingContract: asset },
+  }),
+)
+
+/** The EIP-712 digest that a wallet signs for the token of the terms; none if a number does not fit its type. */
+const digestOf = Option.liftThrowable(
+  ({ from, nonce, to, validAfter, validBefore, value }: SignedAuthorization, domain: Domain): Hex => {
+    const data = { from, to, value, validAfter, validBefore, nonce }
+    const struct = hashStruct({ data, primaryType: "TransferWithAuthorization", types: transferTypes })
+    return keccak256(concat(["0x1901", separatorOf(domain), struct]))
+  },
+)
 
 /** r and s, and v as 0, 1, 27 or 28. */
 const plainSignature = /^0x([0-9a-f]{128})(0[01]|1[bc])$/u
