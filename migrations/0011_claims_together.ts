@@ -6,10 +6,11 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE payment_pools ADD COLUMN taken integer[] NOT NULL DEFAULT '{}'`
-  // PostgreSQL plans the body of a function in SQL at each call, and keeps the plan of this one.
+  // PostgreSQL plans the body of a function in SQL at each call, and keeps the plan of this one. A plan made while the
+  // table is small must not read all of it once it has grown.
   yield* sql`
     CREATE OR REPLACE FUNCTION payment_fits(wallet text, amount numeric, balance numeric, since timestamptz, most integer)
-    RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+    RETURNS boolean LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $$
     BEGIN
       RETURN (
         SELECT count(*) < most AND amount + COALESCE(sum(amount_atomic), 0) + (

@@ -7,6 +7,8 @@ export interface BatcherOptions<Request, Answer, E> {
   readonly run: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<Answer>, E>
   /** Requests of one name share an answer. Each name has its own lane, by default with one run at a time. */
   readonly nameOf?: (request: Request) => string
+  /** Requests of other lanes neither join a batch nor wait for it. */
+  readonly laneOf?: (request: Request) => string
   /** Callers, or rows that a request locks. A batch takes at most `share` requests of each key. */
   readonly keysOf?: (request: Request) => ReadonlyArray<string>
   /** Defaults to 1. */
@@ -57,7 +59,7 @@ const unanswered = "a batch left a request unanswered"
  * its share of the batch runs separately, so that one caller's many delay no other.
  */
 export const make = Effect.fnUntraced(function* <Request, Answer, E>(options: BatcherOptions<Request, Answer, E>) {
-  const { keysOf, nameOf, retriesAlone, run, share = 1, size = 64, weightOf } = options
+  const { keysOf, laneOf, nameOf, retriesAlone, run, share = 1, size = 64, weightOf } = options
   const width = options.width ?? (nameOf === undefined ? 2 : 1)
   const scope = yield* Effect.scope
   const lanes = new Map<string, Lane<Request, Answer, E>>()
@@ -111,7 +113,7 @@ export const make = Effect.fnUntraced(function* <Request, Answer, E>(options: Ba
   // Uninterruptible: losing the worker here would block every later caller.
   return (request: Request): Effect.Effect<Answer, E> =>
     Effect.uninterruptibleMask((restore) => {
-      const name = nameOf?.(request) ?? ""
+      const name = nameOf?.(request) ?? laneOf?.(request) ?? ""
       const lane = lanes.get(name) ?? new Lane<Request, Answer, E>()
       const [first] = lane.forming
       if (nameOf !== undefined && first !== undefined) return restore(Deferred.await(first.done))

@@ -9,6 +9,8 @@ import { Lookup } from "../../src/payments/store/Lookup.ts"
 import { type Refund, Refunds } from "../../src/payments/store/Refunds.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
 import { newHex, newIntent, newName, newPayment } from "../lab/Intents.ts"
+import { until } from "../lab/Eventually.ts"
+import { statementsOf } from "../lab/Statements.ts"
 import { realClock } from "../lab/TestServices.ts"
 
 const cardPayment = (): CardPayment => ({
@@ -87,6 +89,16 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), rea
     )
   })
 
+  it.effect("share a statement with one whose payment is bound, again and again", function* () {
+    const { payment } = intentOf()
+    assert.lengthOf(claimed(yield* claimAll([intentOf({ payment })])), 1)
+    const all = [intentOf({ payment }), ...many(40, () => intentOf())]
+    assert.isBelow(
+      yield* statementsOf(Effect.map(claimAll(all), (outcomes) => assert.lengthOf(claimed(outcomes), 40))),
+      10,
+    )
+  })
+
   it.effect("of one wallet are claimed as far as its balance goes, and draw no number beyond that", function* () {
     const wallet = newHex(20)
     const claims = pooled(1_000)
@@ -146,6 +158,40 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), rea
     assert.deepStrictEqual([0, 1, 2].map(numbersIn), [upTo(30), upTo(3), []])
     assert.deepStrictEqual(numbersOf(yield* claimAll(many(5, () => intentOf({ claims: pools[1] })))), [])
     assert.deepStrictEqual(numbersOf(yield* claimAll([intentOf({ claims: pools[0] })])), [31])
+  })
+
+  it.effect("wait for no lock of other wallets and pools, and no read waits for theirs", function* () {
+    const { state } = yield* Lookup
+    const [wallet, claims] = [newHex(20), pooled(1_000)]
+    const blocked = () => [intentOf({ payment: newPayment({ from: wallet }) }), intentOf({ claims })]
+    assert.lengthOf(claimed(yield* claimAll(blocked())), 2)
+    const sql = yield* SqlClient.SqlClient
+    const [isLocked, end] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const locking = sql`SELECT 1 FROM payment_payers, payment_pools WHERE payment_payers.name = ${wallet}
+      AND payment_pools.name = ${claims.pool?.name} FOR UPDATE`.pipe(
+      Effect.andThen(Deferred.succeed(isLocked, undefined)),
+      Effect.andThen(Deferred.await(end)),
+      sql.withTransaction,
+    )
+    const lock = yield* Effect.forkScoped(locking)
+    yield* Deferred.await(isLocked)
+    const all = many(10, blocked).flat()
+    const waiting = yield* Effect.forkScoped(
+      Effect.forEach(all, (one) => Effect.exit(claimAll([one])), {
+        concurrency: "unbounded",
+      }),
+    )
+    const sessions = sql`
+      SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    yield* until<ReadonlyArray<unknown>>("no claim waits", ({ length }) => length > 0)(sessions)
+    yield* Effect.forEach(many(20, newName), (name) => state(name, claims), { concurrency: "unbounded" })
+    assert.lengthOf(claimed(yield* claimAll(many(20, () => intentOf()))), 20)
+    assert.lengthOf(claimed(yield* claimAll(many(20, () => intentOf({ claims: pooled(5) })))), 20)
+    assert.isAtMost((yield* sessions).length, 3, "one of the wallet and two of the pool")
+    assert.isUndefined(waiting.pollUnsafe(), "the lock is still held")
+    yield* Deferred.succeed(end, undefined)
+    yield* Fiber.join(lock)
+    yield* Fiber.join(waiting)
   })
 
   it.effect("are told when the first of all numbers can come free, and no time that has passed", function* () {
@@ -218,5 +264,29 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), rea
     assert.deepStrictEqual(numbersOf(all), upTo(30))
     const payment = newPayment()
     assert.lengthOf(claimed(yield* onBoth(() => many(10, () => intentOf({ payment })))), 1, "one authorization")
+  })
+})
+
+layer(ownSql.pipe(Layer.provideMerge(database)), realClock)("the sum of a wallet", (it) => {
+  it.effect("is read by an index, with a plan that was made while the table was empty", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const add = sql`SELECT payment_fits('0x', 1, 1, now(), 5)`
+    const read = sql<{ rows: number }>`
+      SELECT seq_tup_read::int AS rows FROM pg_stat_xact_user_tables WHERE relname = 'payment_attempts'`
+    const rows = Effect.gen(function* () {
+      yield* sql`ANALYZE payment_attempts`
+      yield* Effect.repeat(add, { times: 10 })
+      yield* sql`
+        INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, amount_atomic, payment, state,
+          accepted_at, next_check_at)
+        SELECT gen_random_uuid(), n, '', '', '', '', 1, '{"rail": "x402"}', 'settled', now(), now()
+        FROM generate_series(1, 1000) AS n`
+      const before = yield* read
+      yield* add
+      return [before, yield* read].map(([table]) => table?.rows)
+    })
+    const [before, after] = yield* sql.withTransaction(rows)
+    assert.isNumber(before)
+    assert.strictEqual(after, before)
   })
 })

@@ -1,6 +1,6 @@
 /** Records the intents of purchases that come together. Each takes its key, payment, slots and number, or nothing. */
 import { randomUUID } from "node:crypto"
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, RcMap, Schema, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { firstPaymentsMaximum, openPaymentsMaximum } from "../../../schema/payments/Errors.ts"
@@ -64,20 +64,28 @@ const sinceOf = ({ asOfMillis }: PayerBalance) => timestampOf(asOfMillis - nodeL
 
 /**
  * How many payments the wallet `p` may have in flight: more with each one it made, but one for an hour after a transfer
- * that passed its rehearsal failed on chain.
+ * that passed its rehearsal failed on chain. Ordered, so that also the plan for a small table uses the wallet's index.
  */
 const inFlightMaximum = literal(`(SELECT CASE WHEN p.limited_until > now() THEN 1
     ELSE least(${firstPaymentsMaximum} * (count(*)::int + 1), ${openPaymentsMaximum}) END
     FROM (
-      SELECT 1 FROM payment_attempts WHERE payer = p.name AND state = 'settled'
+      SELECT 1 FROM payment_attempts WHERE payer = p.name AND state = 'settled' ORDER BY ended_at DESC
       LIMIT ${Math.ceil(openPaymentsMaximum / firstPaymentsMaximum) - 1}
     ) AS s)`)
 
-/** The attempts that are to be made, with the names they take. No two are of one wallet. */
+/**
+ * The attempts that are to be made, with the names they take. No two are of one wallet. An attempt with a name that is
+ * held is left out here, since it would refuse the others. A lock that is held for longer refuses all, and then each
+ * waits alone.
+ */
 const intents = part`
-  SELECT * FROM json_to_recordset(${named("intents")}::json) AS r(id uuid, idempotency_key text, fingerprint text,
-    act text, url text, input text, amount_atomic numeric, payment jsonb, payer text, pool text, capacity int,
-    accepted_at timestamptz, next_check_at timestamptz, balance numeric, since timestamptz, traceparent text, names json)`
+  SELECT r.* FROM set_config('lock_timeout', '2s', true), json_to_recordset(${named("intents")}::json) AS r(
+    id uuid, idempotency_key text, fingerprint text, act text, url text, input text, amount_atomic numeric,
+    payment jsonb, payer text, pool text, capacity int, accepted_at timestamptz, next_check_at timestamptz,
+    balance numeric, since timestamptz, traceparent text, names json)
+  WHERE NOT EXISTS (
+    SELECT 1 FROM json_array_elements_text(r.names) AS n(name)
+    CROSS JOIN LATERAL (SELECT name FROM payment_claims WHERE name = n.name LIMIT 1) AS c)`
 
 /** Locks the wallets' rows before their payments are counted, so two claims never count past each other. */
 const lockWallets = part`
@@ -169,24 +177,40 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/store
     const lookup = yield* Lookup
     const insert = (yield* prepare)<{ readonly id: string; readonly number: number | null }>(insertion)
 
+    /** Other statements on the connection would wait for the locks of this one. */
+    const onOwnConnection = <A, E, R>(statement: Effect.Effect<A, E, R>) =>
+      Effect.scoped(
+        Effect.flatMap(sql.reserve, (connection) =>
+          Effect.provideService(statement, sql.transactionService, [connection, 0]),
+        ),
+      )
+
     /** Of each attempt, whether it was made, and its number. */
     const insertSoon = yield* Batcher.make({
-      keysOf: ({ payer }: IntentRow) => (payer === null ? [] : [payer]),
-      // A name that one intent finds taken must not refuse the others.
+      // Another server that stops in a transaction keeps the row of a pool locked.
+      laneOf: ({ pool }: IntentRow) => pool ?? "",
+      // A name that one intent finds taken, or a lock that it waits for, must not refuse the others.
       retriesAlone: isRefused,
       run: (rows) =>
-        Effect.map(retryConflicts(insert({ intents: JSON.stringify(rows) })), (made) => {
+        Effect.map(retryConflicts(onOwnConnection(insert({ intents: JSON.stringify(rows) }))), (made) => {
           const numbers = new Map(made.map(({ id, number }) => [id, number]))
           return rows.map(({ id }) => ({ isMade: numbers.has(id), number: numbers.get(id) ?? null }))
         }),
     })
+
+    const turns = yield* RcMap.make({ lookup: (_: string) => Semaphore.make(1) })
+    /** Claims the payments of a wallet one after the other, so that their lock delays no batch. */
+    const insertInTurn = (row: IntentRow) =>
+      row.payer === null
+        ? insertSoon(row)
+        : Effect.scoped(Effect.flatMap(RcMap.get(turns, row.payer), (turn) => turn.withPermit(insertSoon(row))))
 
     /** The attempt, unless it was not made: its wallet does not cover it, or its pool or a name is taken. */
     const inserted = Effect.fnUntraced(function* (newAttempt: NewAttempt) {
       const { acceptedAtMillis, payment } = newAttempt
       const id = randomUUID()
       const traceparent = (yield* Trace.current) ?? null
-      const { isMade, number } = yield* insertSoon(rowOf(id, newAttempt, traceparent)).pipe(
+      const { isMade, number } = yield* insertInTurn(rowOf(id, newAttempt, traceparent)).pipe(
         Effect.catchIf(
           (error) => error.reason._tag === "UniqueViolation",
           () => Effect.succeed({ isMade: false, number: null }),
