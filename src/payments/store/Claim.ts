@@ -74,9 +74,9 @@ const inFlightMaximum = literal(`(SELECT CASE WHEN p.limited_until > now() THEN 
     ) AS s)`)
 
 /**
- * The attempts that are to be made, with the names they take. No two are of one wallet. An attempt with a name that is
- * held is left out here, since it would refuse the others. A lock that is held for longer refuses all, and then each
- * waits alone.
+ * The attempts that are to be made, with the names they take. No two are of one wallet. One whose name is held is left
+ * out, since it would refuse the others. A lock that another session holds for two seconds refuses all: each then waits
+ * alone.
  */
 const intents = part`
   SELECT r.* FROM set_config('lock_timeout', '2s', true), json_to_recordset(${named("intents")}::json) AS r(
