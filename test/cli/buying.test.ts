@@ -57,6 +57,7 @@ layer(world(), realClock)("spirit-altar", (it) => {
 
     const kept = join(at.folder, ".local", "state", "spirit-altar")
     assert.strictEqual(statSync(kept).mode & 0o777, 0o700)
+    assert.strictEqual(statSync(join(kept, "..")).mode & 0o777, 0o777 & ~process.umask(), "it alone is closed")
     assert.deepStrictEqual(readdirSync(kept), ["journal.db"])
     assert.strictEqual(statSync(join(kept, "journal.db")).mode & 0o777, 0o600)
   })

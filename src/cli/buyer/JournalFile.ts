@@ -16,6 +16,7 @@ const codeOf = (error: unknown) => (error instanceof Error && "errcode" in error
  * While it is taken, others retry without blocking this process.
  */
 export const open = (file: string): Journal => {
+  mkdirSync(dirname(dirname(file)), { recursive: true })
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   closeSync(openSync(file, "a", 0o600))
   chmodSync(file, 0o600)

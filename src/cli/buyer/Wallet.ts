@@ -1,5 +1,5 @@
 /** Chooses the paying key: a named one, or in a sandbox a throw-away one. No key is printed or loaded needlessly. */
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { Config, Console, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { base, usdcNetworks } from "../../../schema/payments/Usdc.ts"
@@ -82,6 +82,8 @@ const throwAway = Effect.fnUntraced(
     const fs = yield* FileSystem.FileSystem
     const file = join(folder, "sandbox.key")
     if (!(yield* fs.exists(file))) {
+      // Only the wallet's own folder is closed: a sandbox's database beside it may run as another user.
+      yield* fs.makeDirectory(dirname(folder), { recursive: true })
       yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
       yield* fs.writeFileString(file, generatePrivateKey(), { mode: 0o600 })
     }
